@@ -460,7 +460,8 @@ class Ranker(RegressorMixin, BaseEstimator):
 
         It predicts, explains and knows the names of its columns. Its parameters are the usual ones:
         `alpha_`, `strategy_` and the like say what the model was made with. Pickle keeps
-        parameters, hold-out predictions and `cv_results_`, too.
+        parameters, hold-out predictions and `cv_results_`, too. It warns of the model of an
+        unfinished run.
 
         Parameters
         ----------
@@ -481,10 +482,12 @@ class Ranker(RegressorMixin, BaseEstimator):
             raise TypeError(f"source: expected a path or text, found {type(source).__name__}")
         # No file has such a name.
         if isinstance(source, str) and source.lstrip()[:1] in ("", "{", "["):
-            model = _rankrls.Model.from_json(_data.text(source, "source").encode())
+            name, text = "the document", _data.text(source, "source").encode()
+            model = _rankrls.Model.from_json(text)
         else:
             name = os.fsencode(source).decode(errors="replace")
             model = _rankrls.Model.from_json(Path(source).read_bytes(), name)
+        _data.tell(model.warnings(name))
         estimator = cls()
         estimator._adopt(model)
         names = model.column_names

@@ -32,6 +32,11 @@ impl Model {
         Ok(Self(Inner::parse(text, Path::new(name))?))
     }
 
+    /// Warnings of the model, which messages call `name`.
+    fn warnings(&self, name: &str) -> Vec<Told> {
+        told(Warning::of_unfinished(name, self.0.unfinished))
+    }
+
     /// The document, with the names of the columns where `names` has one for every column.
     #[pyo3(signature = (names=None))]
     fn to_json<'py>(

@@ -3,6 +3,7 @@
 import copy
 import json
 import pickle
+import re
 import subprocess
 import sys
 
@@ -256,3 +257,16 @@ def test_names_of_a_file_are_checked(change, message, small):
     document = json.loads(GreedyRankRLS(3).fit(frame, y, qid=qid).to_json())
     with pytest.raises(ValueError, match=message):
         GreedyRankRLS.from_json(json.dumps({**document, **change}))
+
+
+def test_an_unfinished_model_of_the_command_warns(small, tmp_path):
+    X, y, qid = small
+    document = json.loads(GreedyRankRLS(3).fit(X, y, qid=qid).to_json())
+    text = json.dumps({**document, "unfinished": {"taken": 3, "asked": 40}})
+    path = tmp_path / "model.json.part"
+    path.write_text(text)
+    told = "is the model of an unfinished run: it has 3 of 40 features"
+    for source, name in ((path, re.escape(str(path))), (text, "the document")):
+        with pytest.warns(UserWarning, match=f"{name} {told}"):
+            model = GreedyRankRLS.from_json(source)
+        assert json.loads(model.to_json())["unfinished"] == {"taken": 3, "asked": 40}

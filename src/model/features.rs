@@ -3,14 +3,23 @@
 use std::collections::HashMap;
 use std::path::Path;
 
-use super::Model;
 use super::file::{largest, refusal, short};
+use super::{Model, Unfinished};
 use crate::data::IndexBase;
 use crate::error::Result;
 use crate::memory::Memory;
 use rankrls_files::error::Fault;
 use rankrls_files::input::Source;
 use rankrls_files::text::{checked, each_line, without_comment};
+
+/// Features that a file lists.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ListedFeatures {
+    /// The features, 0-based, in the order of the file.
+    pub columns: Vec<u32>,
+    /// How far the selection came, if the file is a model of one that has not ended.
+    pub unfinished: Option<Unfinished>,
+}
 
 /// Reads features of data with `width` columns, 0-based, in the order of the file at `path`: a
 /// model, or a list with an index a line, as data with this `base` write it. Blank lines of a
@@ -21,15 +30,21 @@ pub fn read_features(
     base: IndexBase,
     width: usize,
     memory: Memory,
-) -> Result<Vec<u32>> {
+) -> Result<ListedFeatures> {
     let limit = largest(memory);
     let mut source = Source::open(path, Some(limit))?;
     if source.first_byte() == Some(b'{') {
         let model = Model::parse(&source.read_all(limit)?, path)?;
-        return of_model(&model, width)
-            .map_err(|fault| fault.of(&path.display().to_string()).into());
+        let columns = of_model(&model, width);
+        return Ok(ListedFeatures {
+            columns: columns.map_err(|fault| fault.of(&path.display().to_string()))?,
+            unfinished: model.unfinished,
+        });
     }
-    of_list(source, base, width, limit)
+    Ok(ListedFeatures {
+        columns: of_list(source, base, width, limit)?,
+        unfinished: None,
+    })
 }
 
 fn of_model(model: &Model, width: usize) -> Result<Vec<u32>, Fault> {
@@ -92,7 +107,8 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("list.txt");
         fs::write(&path, text).unwrap();
-        read_features(&path, base, 5, Memory::default()).map_err(|error| {
+        let listed = read_features(&path, base, 5, Memory::default());
+        listed.map(|listed| listed.columns).map_err(|error| {
             let error = error.to_string();
             error.split_once("list.txt:").unwrap().1.to_owned()
         })

@@ -10,7 +10,7 @@ use serde::ser::{Error as _, SerializeMap as _};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::value::to_raw_value;
 
-use super::{BasisRow, DataSummary, Expansion, FeatureChoice, Model, SelectedFeature};
+use super::{BasisRow, DataSummary, Expansion, FeatureChoice, Model, SelectedFeature, Unfinished};
 use crate::data::read::TableOptions;
 use crate::data::{ColumnName, IndexBase};
 use crate::error::{Error, Kind, Result};
@@ -134,6 +134,8 @@ fn json_error(text: &[u8], path: &Path, error: &serde_json::Error) -> Error {
 #[serde(deny_unknown_fields)]
 struct Document<'m> {
     schema: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    unfinished: Option<Unfinished>,
     strategy: FeatureChoice,
     lambda: Lambda,
     #[serde(default, skip_serializing_if = "Objective::is_query")]
@@ -272,6 +274,7 @@ impl<'m> Document<'m> {
         let first = base.first();
         Self {
             schema: SCHEMA.to_owned(),
+            unfinished: model.unfinished,
             strategy: model.strategy,
             lambda: model.lambda,
             objective: model.objective,
@@ -329,6 +332,7 @@ impl Document<'_> {
         }
         self.check_path()?;
         self.check_included(&columns)?;
+        self.check_progress()?;
         let settings = self.settings()?;
         self.check_column_names()?;
         let expansion = kernel.zip(self.basis).map(|(known, rows)| Expansion {
@@ -336,6 +340,7 @@ impl Document<'_> {
             rows: rows.into_zero_based(first),
         });
         Ok(Model {
+            unfinished: self.unfinished,
             strategy: self.strategy,
             objective: self.objective,
             settings,
@@ -481,6 +486,18 @@ impl Document<'_> {
                 "steps[{number}].name": "the name of its column", short(own.map_or("", |name| name))
             );
         }
+        Ok(())
+    }
+
+    /// An unfinished model has the features that were selected, and fewer than were asked for.
+    fn check_progress(&self) -> Result<(), Fault> {
+        let Some(Unfinished { taken, asked }) = self.unfinished else {
+            return Ok(());
+        };
+        let (strategy, count) = (self.strategy, self.steps.len());
+        require!(strategy.is_selection(); "unfinished": "none, with strategy {strategy}", taken);
+        require!(taken == count; "unfinished.taken": "{count}, the number of steps", taken);
+        require!(asked > taken; "unfinished.asked": "more than {taken}", asked);
         Ok(())
     }
 

@@ -32,13 +32,15 @@ use crate::ridge::{Fit, RankRls, Training};
 
 pub use expansion::{BasisRow, Expansion};
 pub use explain::{Contribution, ExplainedRow, Explanation};
-pub use features::read_features;
+pub use features::{ListedFeatures, read_features};
 
 /// A model that was selected or trained: linear over features that were selected, over given ones, or over all,
 /// or a kernel [`Expansion`] over rows. It scores rows of data with the columns of the training data.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Model {
+    /// How far the selection came, in a model to go on from alone; `None`: it has ended.
+    pub unfinished: Option<Unfinished>,
     /// How the features were chosen.
     pub strategy: FeatureChoice,
     /// The pairs that the model is to order.
@@ -63,6 +65,22 @@ pub struct Model {
     /// Names of all columns of the training data; empty where they are not known, as only those of the
     /// features are kept of data in files.
     pub column_names: Vec<String>,
+}
+
+/// How far a selection came that has not ended: "21 of 40".
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Unfinished {
+    /// Features that were selected: those of the model.
+    pub taken: usize,
+    /// Features that were asked for: more.
+    pub asked: usize,
+}
+
+impl fmt::Display for Unfinished {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{} of {}", self.taken, self.asked)
+    }
 }
 
 /// A feature of a model: a step of its path, where it was selected. Its columns are 0-based here, and counted
@@ -155,6 +173,7 @@ impl Model {
             ..SelectedFeature::new(dataset, step.feature, weight)
         };
         Self {
+            unfinished: None,
             strategy: match selection.options.strategy {
                 StrategyKind::Auto => FeatureChoice::Own,
                 strategy => FeatureChoice::Strategy(strategy),
@@ -212,6 +231,7 @@ impl Model {
         let feature =
             |&(feature, weight): &(u32, f64)| SelectedFeature::new(dataset, feature, weight);
         Ok(Self {
+            unfinished: None,
             strategy,
             objective: options.objective,
             lambda: cell.lambda,

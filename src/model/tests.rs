@@ -110,7 +110,9 @@ fn models_read_back_with_all_that_they_keep() {
     let name = |feature: &SelectedFeature| Some(names[feature.feature as usize].clone());
     assert!(whole.features.iter().all(|own| own.name == name(own)));
     let folder = tempfile::tempdir().unwrap();
-    for model in [model(), trained(), whole] {
+    let mut unfinished = model();
+    unfinished.unfinished = Some(Unfinished { taken: 3, asked: 9 });
+    for model in [model(), trained(), whole, unfinished] {
         assert_eq!(text(&parse(&text(&model)).unwrap()), text(&model));
         for name in ["m.json", "m.json.gz", "m.json.zst"] {
             let path = folder.path().join(name);
@@ -225,6 +227,9 @@ const OF_SELECTED: &str = r#"
 /lambda                => 0.0                          => lambda is 0
 /lambda                => -1                           => lambda is -1
 /strategy              => "best"                       => unknown variant
+/unfinished            => {"taken": 2, "asked": 9}     => unfinished.taken: expected 3
+/unfinished            => {"taken": 3, "asked": 3}     => unfinished.asked: expected more than 3
+/unfinished            => {"taken": 3}                 => missing field `asked`
 /extra                 => 1                            => unknown field `extra`
 /settings              => {"seed": 1}                  => seed: expected a seed together
 /settings              => {"candidates": 0, "seed": 1} => settings.candidates: expected 1
@@ -254,6 +259,7 @@ const OF_SELECTED: &str = r#"
 const OF_TRAINED: &str = r#"
 /strategy              => "bounded"                    => to 3 features, one a column
 /settings              => {"candidates": 5, "seed": 1} => seed: expected none
+/unfinished            => {"taken": 4, "asked": 9}     => unfinished: expected none, with strategy all
 /data/constant_columns => 2                            => columns that vary
 /steps/0 => {"feature": 1, "weight": 1.0, "lqo_error": 1.0} => none, with strategy all
 "#;

@@ -1,12 +1,21 @@
-//! Tables and preferences that were read, and may mean something else.
+//! Tables, preferences and models that were read, and may mean something else.
 
 use rankrls_files::{counted, short};
 
 use super::Warning;
 use crate::data::read::{Loaded, TableOptions};
 use crate::data::{Dataset, Preference};
+use crate::model::Unfinished;
 
 impl Warning {
+    /// Warns of a model called `name` that a run wrote on the way, or when it was interrupted.
+    pub fn of_unfinished(name: &str, progress: Option<Unfinished>) -> Option<Self> {
+        let progress = progress?;
+        Some(Self::from(format!(
+            "{name} is the model of an unfinished run: it has {progress} features"
+        )))
+    }
+
     /// Warns of the `titles` on a `line` of a table, which may be its first row, as columns of `table` have numbers
     /// for titles. Columns may count from 0 or 1, as those without names do in pandas, and others may be years.
     pub fn of_header((line, titles): &(u64, Vec<String>), table: &TableOptions) -> Option<Self> {

@@ -90,9 +90,9 @@ def seeds(program, folder):
         ],
         "features": [b"1\n3 # three\n\n16\n", *compressed(b"1\n2\n")],
         "lines": [
-            b"\0" + b'b1a4fb5665d6a99a {"run":1,"schema":"fuzz/1"}\n',
-            b"\1" + b'{"run":1,"schema":"fuzz/1"}\n{"sentence":0,"outcome":"timed_out"}\n',
-            b"\2" + b'{"sentence":1,"outcome":{"unreadable":"\\"x\xc3\xa4"}}\n[]\n"torn',
+            b"\0" + b'{"run":1,"schema":"fuzz/1"}\n',
+            b"\0" + b'{"run":1,"schema":"fuzz/1"}\n{"sentence":0,"outcome":"timed_out"}\n',
+            b"\1" + b'{"sentence":1,"outcome":{"unreadable":"\\"x\xc3\xa4"}}\n[]\n"torn',
         ],
         "conllu": [CONLLU, CONLLU.replace(b"# score = -1.5\n", b"").replace(b"\t3\t", b"\t0\t")],
         "linkages": [LINKAGES, b"Dogs bark\nNo complete linkages found.\nNo linkages found.\n"],

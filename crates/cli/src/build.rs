@@ -8,6 +8,7 @@ use std::sync::{Mutex, PoisonError};
 use anyhow::Result;
 use clap::Args;
 use indicatif::ProgressBar;
+use rankrls_files::Part;
 use rankrls_parses::Error;
 use rankrls_parses::corpus::{
     self, BuildObserver, BuildOptions, Candidates, Manifest, Templates, WrittenData,
@@ -74,7 +75,7 @@ pub(crate) struct BuildArgs {
     /// Folder to write; a corpus that is there is replaced
     #[arg(short, long, value_name = "FOLDER", help_heading = "Output")]
     output: PathBuf,
-    /// Go on with the parses of a run that was ended
+    /// Go on from FOLDER.part, which a run left that did not end
     #[arg(help_heading = "Output", long, conflicts_with = "parses")]
     resume: bool,
     #[command(flatten)]
@@ -135,12 +136,15 @@ pub(crate) fn run(args: &BuildArgs, session: &Session<'_>) -> Result<ExitCode> {
     for file in corpus::FILES {
         files.writes("--output", &args.output.join(file))?;
     }
+    let part = Part::path_of(&args.output);
+    files.writes("--output", &part)?;
     let stdout = args.json.then(|| files.prints()).transpose()?;
+    let part = printable(&part.display().to_string());
     let folder = printable(&args.output.display().to_string());
     let folder = folder.trim_end_matches('/');
     let progress = Progress {
         session,
-        left: format!("the parses so far are in {folder}.part, and --resume goes on"),
+        left: format!("{part} has the sentences so far, and --resume goes on"),
         bar: Mutex::default(),
     };
     let built = corpus::build(

@@ -301,8 +301,14 @@ impl CompareArgs {
             return Ok(None);
         };
         watch.begin(options.k.min(candidates.summary().column_classes));
-        let selection =
-            tested.select(input, &candidates, &options, &[], &mut |_| (), &mut watch)?;
+        let selection = tested.select(
+            input,
+            &candidates,
+            &options,
+            &[],
+            &mut |_| Ok(()),
+            &mut watch,
+        )?;
         let select_seconds = begin.elapsed().as_secs_f64() - tested.seconds;
         let Some(selection) = selection.filter(|found| found.ending != Ending::Interrupted) else {
             return Ok(None);

@@ -17,7 +17,7 @@ use indicatif::{HumanDuration, ProgressBar, ProgressDrawTarget, ProgressState, P
 use rankrls::Warning;
 use rankrls::memory::Bytes;
 use rankrls::stop::Stop;
-use rankrls_files::memory;
+use rankrls_files::{memory, take_away};
 use rankrls_parses::linkgrammar;
 use rayon::ThreadPool;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
@@ -282,8 +282,9 @@ impl Interrupt {
                     // After a bar.
                     let _ = writeln!(io::stderr());
                 }
-                // Nothing is dropped then: parsers and their children would go on.
+                // Nothing is dropped then: parsers and their children would go on, and half files would stay.
                 let _ended = linkgrammar::end_all();
+                take_away();
                 console.warn(format_args!("interrupted: {left}"));
                 low_level::exit(code);
             }

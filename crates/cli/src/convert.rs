@@ -9,7 +9,7 @@ use rankrls::data::read::{Format, names_beside};
 use rankrls::data::{
     Ranker, names_file, write_names, write_query_sizes, write_svmlight_as_wide, writing_memory,
 };
-use rankrls::{Dataset, IndexBase, Model};
+use rankrls::{Dataset, IndexBase};
 
 use crate::args::{one_of, usage};
 use crate::data::{ColumnNames, DataArgs, Wanted, read_named};
@@ -76,7 +76,7 @@ impl ConvertArgs {
             let names = self.names.as_ref();
             return read_named(&self.data, names, &self.input, session.console);
         };
-        let model = Model::read_within(path, self.data.memory())?;
+        let model = session.read_model(path, self.data.memory())?;
         if model.expansion.is_some() {
             let path = printable(&path.display().to_string());
             bail!("{path}: the model has no features to keep: its kernel compares rows");

@@ -5,10 +5,10 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 use clap::{ArgGroup, Args};
+use rankrls::Queries;
 use rankrls::data::read::{Loaded, Missing, TableOptions};
 use rankrls::metrics::{self, Metric, Paired, PairedOptions, Score, paired, parse_list};
 use rankrls::warning::Warning;
-use rankrls::{Model, Queries};
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 
@@ -143,7 +143,7 @@ impl EvaluateArgs {
         let of_rows = |table: &TableOptions| (table.label.clone(), table.query.clone());
         let mut named = None;
         for path in &self.model {
-            let model = Model::read_within(path, self.data.memory())?;
+            let model = session.read_model(path, self.data.memory())?;
             let table = self.data.table_for(&model, Wanted::Labels)?;
             if by_name && named.get_or_insert_with(|| of_rows(&table)) != &of_rows(&table) {
                 return Err(usage(

@@ -111,16 +111,6 @@ impl Files {
         Ok(Stdout(io::stdout()))
     }
 
-    /// Refuses to go on from an output that is to be printed.
-    pub(crate) fn resumes(&self, resume: bool) -> Result<()> {
-        match self.printed.get() {
-            Some(name) if resume && name == "--output" => Err(usage(format_args!(
-                "--resume: expected a file for --output, found {PRINTED}"
-            ))),
-            _ => Ok(()),
-        }
-    }
-
     fn add(&self, name: &str, place: Option<FilePlace>, written: bool) -> Result<()> {
         // A terminal, and what takes all and keeps nothing, may have any role.
         let Some(place) = place else {

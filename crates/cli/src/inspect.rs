@@ -7,6 +7,7 @@ use std::process::ExitCode;
 use anyhow::Result;
 use clap::Args;
 use rankrls::Model;
+use rankrls::memory::Memory;
 use rankrls::model::SelectedFeature;
 
 use super::numbers::{counted, exact, short, sizes};
@@ -45,7 +46,7 @@ fn largest(model: &Model) -> Vec<&SelectedFeature> {
 pub(crate) fn run(args: &InspectArgs, session: &Session<'_>) -> Result<ExitCode> {
     session.files.reads("MODEL", [&args.model])?;
     let stdout = session.files.prints()?;
-    let model = Model::read(&args.model)?;
+    let model = session.read_model(&args.model, Memory::default())?;
     if args.json {
         stdout.print(|output| model.write_to(output))?;
         return Ok(session.code());

@@ -25,6 +25,7 @@ mod sheet;
 mod sizes;
 mod train;
 mod tune;
+mod unfinished;
 mod watch;
 
 use std::io::{self, Write as _};

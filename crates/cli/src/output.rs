@@ -52,7 +52,7 @@ enum Target {
     /// Standard output, where the file is printed.
     Printed(Stdout),
     /// A pipe or device, which is opened once.
-    Opened(Output),
+    Opened(Box<Output>),
     /// A file, which is created when it is written.
     File,
 }
@@ -77,15 +77,6 @@ impl OutputFile {
         appear([self.complete(write)])
     }
 
-    /// Writes the file, which appears when all is written, and is to be written again; not to a pipe or device.
-    fn save(&self, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<()> {
-        let (path, target) = (self.path.clone(), Target::File);
-        match self.target {
-            Target::Printed(_) | Target::Opened(_) => Ok(()),
-            Target::File => Self { path, target }.write(write),
-        }
-    }
-
     /// Writes the file, which is to [`appear`]; `None` where it is printed.
     pub(crate) fn complete(
         self,
@@ -94,7 +85,7 @@ impl OutputFile {
         let Self { path, target } = self;
         let output = match target {
             Target::Printed(stdout) => return stdout.print(write).map(|()| None),
-            Target::Opened(output) => Ok(output),
+            Target::Opened(output) => Ok(*output),
             Target::File => Output::create(&path),
         };
         let written = output.and_then(|mut output| {
@@ -113,7 +104,7 @@ impl Target {
     fn open(path: &Path) -> Result<Self> {
         let special = fs::metadata(path).is_ok_and(|metadata| !metadata.is_file());
         let opened = if special {
-            Output::create(path).map(Self::Opened)
+            Output::create(path).map(|output| Self::Opened(Box::new(output)))
         } else {
             Output::check(path).map(|()| Self::File)
         };
@@ -130,11 +121,6 @@ impl Destination {
     pub(crate) fn create(files: &Files, name: &str, path: Option<&PathBuf>) -> Result<Self> {
         let file = path.map(|path| OutputFile::create(files, name, path));
         Ok(Self(file.transpose()?))
-    }
-
-    /// Writes the file, if there is one, which is to be written again.
-    pub(crate) fn save(&self, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<()> {
-        self.0.as_ref().map_or(Ok(()), |file| file.save(write))
     }
 
     /// Writes the file, if there is one.
@@ -158,9 +144,9 @@ pub(crate) struct CompleteFile {
     output: CompleteOutput,
 }
 
-/// Gives files their names when all are written: the first that could be takes its name between older ones that go and
-/// new ones that come, so that at no moment an older file stands beside a new one. Those that could not be written are
-/// errors, the first of which counts; they take nothing from the others.
+/// Gives files their names when all are written. Deletes the other old files, then renames the new ones, so that no old
+/// file stands beside a new one. Files that could not be written are errors, the first of which counts. They take nothing
+/// from the others.
 pub(crate) fn appear(files: impl IntoIterator<Item = Result<Option<CompleteFile>>>) -> Result<()> {
     let (mut complete, mut all) = (Vec::new(), Ok(()));
     for file in files {

@@ -6,7 +6,6 @@ use std::process::ExitCode;
 
 use anyhow::{Result, bail};
 use clap::Args;
-use rankrls::Model;
 
 use super::data::{ColumnNames, DataArgs, Wanted};
 use super::output::OutputFile;
@@ -51,7 +50,7 @@ pub(crate) fn run(args: &PredictArgs, session: &Session<'_>) -> Result<ExitCode>
     let output = OutputFile::create(files, "--output", &args.output)?;
     // Scores on a terminal come with nothing between them.
     let console = session.console.beside(output.is_printed());
-    let model = Model::read_within(&args.model, args.data.memory())?;
+    let model = session.read_model(&args.model, args.data.memory())?;
     let loaded = args
         .data
         .read_for(&model, &args.path, &args.names, Wanted::Features, console)?;

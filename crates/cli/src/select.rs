@@ -1,18 +1,18 @@
 //! `rankrls select`.
 
-use std::io::Write;
+use std::io::{self, Write};
 use std::ops::ControlFlow;
 use std::path::PathBuf;
 use std::process::ExitCode;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use anyhow::{Context, Result};
 use clap::Args;
-use rankrls::data::{DataHash, Packed};
+use rankrls::data::{DataHash, Output, Packed};
 use rankrls::greedy::job::{Selecting, TestPath, select_among};
 use rankrls::greedy::{Ending, GreedyRankRls, Selection};
 use rankrls::metrics::{Metric, parse_list};
-use rankrls::model::DataSummary;
+use rankrls::model::{DataSummary, Unfinished};
 use rankrls::tune::{self, Each};
 use rankrls::warning::Warning;
 use rankrls::{Candidates, Dataset, Error, Lambda, Model, Ridge, Step};
@@ -30,6 +30,7 @@ use super::report::{LambdaChoice, SelectionReport};
 use super::session::Session;
 use super::settings::{TeacherArgs, check_selection};
 use super::sizes::{Sizes, TestSizes};
+use super::unfinished::UnfinishedModel;
 use super::watch::Watch;
 
 /// Select features by leave-query-out error
@@ -80,11 +81,11 @@ pub(crate) struct SelectArgs {
     metrics: std::vec::Vec<Metric>,
     #[command(flatten)]
     convention: ConventionArgs,
-    /// Go on from the model in the output, if there is one, to K features. Data and settings have to be those
-    /// of then; the model is that of an unbroken run
+    /// Go on from FILE.part, which a run left that did not end, or from a finished model in FILE to more features.
+    /// Data and settings must be as before. The result equals that of one run
     #[arg(long, requires = "output", help_heading = "Running")]
     resume: bool,
-    /// Write the model to this file: once a minute what there is so far, and at the end
+    /// Write the model to this file at the end. FILE.part keeps the steps until then, at most a minute behind
     #[arg(short, long, value_name = "FILE", help_heading = "Output")]
     output: Option<PathBuf>,
     #[command(flatten)]
@@ -104,8 +105,7 @@ pub(crate) fn run(args: &SelectArgs, session: &Session<'_>) -> Result<ExitCode> 
     let plot = args.plot.create(files)?;
     let output = Destination::create(files, "--output", args.output.as_ref())?;
     let results = files.results(args.json)?;
-    files.resumes(args.resume)?;
-    let earlier = args.earlier()?;
+    let unfinished = args.unfinished(session)?;
     let (input, packed) = args.read(session)?;
     let job = Job {
         args,
@@ -113,7 +113,7 @@ pub(crate) fn run(args: &SelectArgs, session: &Session<'_>) -> Result<ExitCode> 
         results,
         input,
     };
-    job.run(packed, earlier, output, plot)
+    job.run(packed, unfinished, output, plot)
 }
 
 impl SelectArgs {
@@ -161,26 +161,21 @@ impl SelectArgs {
         Ok((input, packed))
     }
 
-    /// The model to go on from, if there is one.
-    fn earlier(&self) -> Result<Option<Model>> {
-        let path = self
-            .output
-            .as_ref()
-            .filter(|path| self.resume && path.exists());
-        Ok(path
-            .map(|path| Model::read_within(path, self.data.read.memory()))
-            .transpose()?)
+    /// The unfinished model beside the output, if that is no pipe or device.
+    fn unfinished(&self, session: &Session<'_>) -> Result<Option<UnfinishedModel>> {
+        let is_file = |path: &&PathBuf| !is_stdout(path) && Output::replaces(path);
+        let output = self.output.as_ref().filter(is_file);
+        if self.resume && output.is_none() {
+            let found = "standard output, a pipe or a device";
+            return Err(args::usage(format_args!(
+                "--resume: expected a file for --output, found {found}"
+            )));
+        }
+        let memory = self.data.read.memory();
+        let find =
+            |path: &PathBuf| UnfinishedModel::find(path, self.resume, memory, &session.files);
+        output.map(find).transpose()
     }
-}
-
-/// How long the model of the steps so far may be behind.
-const BEHIND: Duration = Duration::from_secs(60);
-
-/// [`BEHIND`], or as many seconds as tests want.
-fn behind() -> Duration {
-    let asked = std::env::var("RANKRLS_SAVE_SECONDS").ok();
-    let asked = asked.and_then(|seconds| seconds.parse().ok());
-    asked.map_or(BEHIND, Duration::from_secs)
 }
 
 /// A selection about to be made.
@@ -197,54 +192,40 @@ impl Job<'_> {
     fn run(
         mut self,
         packed: Option<Packed>,
-        earlier: Option<Model>,
+        mut unfinished: Option<UnfinishedModel>,
         output: Destination,
         plot: PlotFile,
     ) -> Result<ExitCode> {
         let begin = Instant::now();
         let (args, session) = (self.args, self.session);
-        let input = &mut self.input;
         let mut options = args.options();
-        options.memory = input.others_in(options.memory);
-        options = options.counted(&input.train)?;
-        let candidates = candidates(input, packed, &options, session)?;
-        input.warn_of_seen(false, session.console);
-        let (mut given, mut choice) = (Vec::new(), None);
-        if let (Some(model), Some(path)) = (earlier, &args.output) {
-            let gone_on = model.go_on(&options, &candidates, DataHash::of(&input.train));
-            (options, given) =
-                gone_on.map_err(|error| error.within(format_args!("{}: ", path.display())))?;
-            let taken = given.len();
-            tracing::info!(steps = taken, "going on");
-            let line = format_args!("going on after {taken} of {} features\n", args.k);
-            session.console.tell(line);
-        } else {
-            let Some(chosen) = choose_lambda(&candidates, input, &options, session)? else {
-                return Ok(session.without_results());
-            };
-            options.lambda = chosen.0.into();
-            choice = chosen.1;
-        }
+        options.memory = self.input.others_in(options.memory);
+        options = options.counted(&self.input.train)?;
+        let candidates = candidates(&mut self.input, packed, &options, session)?;
+        self.input.warn_of_seen(false, session.console);
+        let Some((options, given, choice)) =
+            self.settled(options, &candidates, unfinished.as_mut())?
+        else {
+            return Ok(session.without_results());
+        };
         let (input, summary) = (&self.input, candidates.summary());
         let mut tested = Tested::new(input.test_path(&args.metrics, args.convention.known()));
         let mut watch = Watch::new(session);
         watch.begin(args.k.min(summary.column_classes));
+        // It takes a hash of the data.
         let data = args.output.as_ref();
         let data = data.map(|_| DataSummary::new(&input.train, &summary));
-        let written = |selection: &Selection, writer: &mut dyn Write| {
-            let data = data.expect("there is an output");
-            let mut model = Model::of_path(selection, &input.train, data);
-            model.table = input.table.clone();
-            model.write_to(writer)
-        };
-        let (mut saved, behind) = (Instant::now(), behind());
-        let mut save = |work: &Selecting<'_>| {
-            if work.steps().len() > given.len() && saved.elapsed() >= behind {
-                saved = Instant::now();
-                // What it cannot write now it will write, or say so, at the end.
+        let mut save = |work: &Selecting<'_>| match &mut unfinished {
+            Some(unfinished) if work.steps().len() > given.len() && unfinished.is_due() => {
                 let selection = work.selection();
-                let _ = output.save(|writer| written(&selection, writer));
+                if selection.ending != Ending::Interrupted {
+                    return Ok(());
+                }
+                let model = data.map(|data| self.model(&selection, data));
+                let write = |writer: &mut dyn Write| written(model.as_ref(), writer);
+                unfinished.keep(session.console, write)
             }
+            _ => Ok(()),
         };
         let selection =
             tested.select(input, &candidates, &options, &given, &mut save, &mut watch)?;
@@ -255,19 +236,25 @@ impl Job<'_> {
             return Ok(session.without_results());
         };
         let select_seconds = begin.elapsed().as_secs_f64();
-        // A run that was interrupted before it was where the earlier one was leaves that one's model.
-        let behind = selection.steps.len() < given.len();
-        let model = if behind {
-            Ok(None)
-        } else {
-            output.complete(|writer| written(&selection, writer))
-        };
         let drawn = plot.complete(|| {
             let unit = candidates.unit();
             figure(&selection, unit, &input.train, tested.path.as_ref()).to_svg()
         });
-        let saved = appear([model, drawn]);
-        self.warn(&selection, choice.is_some());
+        let model = data.map(|data| self.model(&selection, data));
+        let write = |writer: &mut dyn Write| written(model.as_ref(), writer);
+        let is_interrupted = selection.ending == Ending::Interrupted;
+        let (saved, left) = match unfinished {
+            Some(part) if is_interrupted => {
+                let (left, found) = part.leave(selection.steps.len(), given.len(), write);
+                (left.and(appear([drawn])), found)
+            }
+            Some(part) => {
+                let saved = appear([output.complete(write), drawn]);
+                (saved.and_then(|()| part.end()), None)
+            }
+            None => (appear([output.complete(write), drawn]), None),
+        };
+        self.warn(&selection, choice.is_some(), left);
         let sizes = Sizes::new(&input.train, &summary);
         let test = input.test.as_ref();
         let test = test.map(|test| TestSizes::new(test, &args.metrics, args.convention.known()));
@@ -282,29 +269,60 @@ impl Job<'_> {
         session.end(&self.results, &report, text, saved)
     }
 
-    /// Warnings of the result; `folds` says whether folds, which are drawn, chose lambda.
-    fn warn(&self, selection: &Selection, folds: bool) {
+    /// The options with lambda, the steps to go on with, and how folds chose lambda if they had to; `None` if that was
+    /// interrupted.
+    fn settled(
+        &self,
+        mut options: GreedyRankRls,
+        candidates: &Candidates,
+        unfinished: Option<&mut UnfinishedModel>,
+    ) -> Result<Option<Settled>> {
+        let (input, session) = (&self.input, self.session);
+        let hash = || DataHash::of(&input.train);
+        let earlier = unfinished.map(|found| found.go_on(&options, candidates, hash));
+        if let Some((options, given)) = earlier.transpose()?.flatten() {
+            let taken = given.len();
+            tracing::info!(steps = taken, "going on");
+            let line = format_args!("going on after {taken} of {} features\n", self.args.k);
+            session.console.tell(line);
+            return Ok(Some((options, given, None)));
+        }
+        let Some((lambda, choice)) = choose_lambda(candidates, input, &options, session)? else {
+            return Ok(None);
+        };
+        options.lambda = lambda.into();
+        Ok(Some((options, Vec::new(), choice)))
+    }
+
+    /// The model of a selection from `data`. It says so if the selection has not ended.
+    fn model(&self, selection: &Selection, data: DataSummary) -> Model {
+        let mut model = Model::of_path(selection, &self.input.train, data);
+        model.table = self.input.table.clone();
+        let progress = Unfinished {
+            taken: selection.steps.len(),
+            asked: self.args.k,
+        };
+        model.unfinished = (selection.ending == Ending::Interrupted).then_some(progress);
+        model
+    }
+
+    /// Warnings of the result; `folds` says whether folds, which are drawn, chose lambda, and `left` what there is of a
+    /// selection that was interrupted.
+    fn warn(&self, selection: &Selection, folds: bool, left: Option<String>) {
         let console = self.session.console;
         console.warn_all(Warning::of_queries(&self.input.train));
         let (criterion, labels) = (selection.options.criterion, self.input.train.labels());
         console.warn_all(Warning::of_grades(criterion.metric().as_slice(), labels));
         console.warn_all(selection.warnings());
-        let (taken, asked) = (selection.steps.len(), self.args.k);
         if selection.ending == Ending::Interrupted {
-            let output = self.args.output.as_ref();
-            let output = output.filter(|path| !is_stdout(path));
             let report = match self.results {
                 Results::Replaced => "standard output",
                 Results::Text(_) | Results::Json(_) => "the report",
             };
-            let model = output.map(|path| format!(" and {}", path.display()));
-            let left = match model {
-                Some(_) => "--resume goes on",
-                None => "an unfinished step is lost",
-            };
-            let model = model.unwrap_or_default();
+            let (taken, asked) = (selection.steps.len(), self.args.k);
+            let left = left.unwrap_or_else(|| "an unfinished step is lost".to_owned());
             console.warn(format_args!(
-                "interrupted after {taken} of {asked} features, which are in {report}{model}; {left}"
+                "interrupted after {taken} of {asked} features, which are in {report}; {left}"
             ));
         }
         if !folds && !selection.draws() {
@@ -312,6 +330,14 @@ impl Job<'_> {
         }
     }
 }
+
+/// Writes the model, where there is an output.
+fn written(model: Option<&Model>, writer: &mut dyn Write) -> io::Result<()> {
+    model.map_or(Ok(()), |model| model.write_to(writer))
+}
+
+/// The options with lambda, the steps to go on with, and how folds chose lambda.
+type Settled = (GreedyRankRls, Vec<Step>, Option<LambdaChoice>);
 
 /// The candidates, made of `packed` entries where there are some.
 fn candidates(
@@ -375,24 +401,25 @@ impl<'a> Tested<'a> {
         candidates: &Candidates,
         options: &GreedyRankRls,
         given: &[Step],
-        save: &mut (dyn FnMut(&Selecting<'_>) + Send),
+        save: &mut (dyn FnMut(&Selecting<'_>) -> Result<()> + Send),
         watch: &mut Watch<'_>,
     ) -> Result<Option<Selection>> {
-        let (train, mut unmeasured) = (&input.train, None);
+        let (train, mut failure) = (&input.train, None);
         let selection = watch.run(|watch| {
             let mut each = |step: &Step, work: &Selecting<'_>| {
-                if let Err(error) = self.measure(step, work) {
-                    unmeasured = Some(error);
+                let measured = self.measure(step, work);
+                let measured = measured.context("cannot measure the test data");
+                if let Err(error) = measured.and_then(|()| save(work)) {
+                    failure = Some(error);
                     return ControlFlow::Break(());
                 }
-                save(work);
                 watch.stepped(step)
             };
             select_among(candidates, train, options, given, &mut each)
         })?;
-        match unmeasured {
+        match failure {
             None => Ok(selection.transpose()?),
-            Some(error) => Err(error).context("cannot measure the test data"),
+            Some(error) => Err(error),
         }
     }
 

@@ -1,11 +1,13 @@
 //! A run of the command: the terminal, signals and files that all commands share, and how a run ends.
 
+use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::Result;
 use clap::ArgMatches;
 use clap::parser::ValueSource;
-use rankrls::{Parameter, StrategyKind};
+use rankrls::memory::Memory;
+use rankrls::{Model, Parameter, StrategyKind, Warning};
 use serde::Serialize;
 
 use super::console::{Console, Interrupt};
@@ -42,6 +44,15 @@ impl Session<'_> {
         };
         self.console
             .warn(format_args!("{seed} has no effect: {reason}"));
+    }
+
+    /// Reads a model to work with, and warns of an unfinished one.
+    pub(crate) fn read_model(&self, path: &Path, memory: Memory) -> Result<Model> {
+        let model = Model::read_within(path, memory)?;
+        let name = path.display().to_string();
+        let warning = Warning::of_unfinished(&name, model.unfinished);
+        self.console.warn_all(warning);
+        Ok(model)
     }
 
     /// Whether an option was written by the user.

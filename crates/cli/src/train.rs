@@ -384,8 +384,12 @@ impl TrainArgs {
         path: &Path,
         train: &Dataset<'_>,
         params: &RankRls,
+        console: Console,
     ) -> Result<(Dataset<'static>, ColumnClasses)> {
         let listed = read_features(path, train.index_base(), train.width(), params.memory)?;
+        let name = path.display().to_string();
+        console.warn_all(Warning::of_unfinished(&name, listed.unfinished));
+        let listed = listed.columns;
         let restricted = train.features_subset(&listed)?;
         let classes = params.column_classes(&restricted)?;
         if classes.is_empty() && self.kernel.is_linear() {
@@ -426,7 +430,7 @@ impl TrainArgs {
         let candidates = params.column_classes(train)?;
         let restricted = match &self.features {
             None => None,
-            Some(path) => Some(self.restricted(path, train, &params)?),
+            Some(path) => Some(self.restricted(path, train, &params, console)?),
         };
         let (data, found) = match &restricted {
             None => (train, &candidates),

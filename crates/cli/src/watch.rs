@@ -1,24 +1,21 @@
-//! The observer of selections and grids: the progress bar, finished work, and signals.
+//! The observer of selections and grids: the progress bar, and signals.
 
 use std::ops::ControlFlow;
 
 use indicatif::ProgressBar;
-use rankrls::tune::{Each, Outcome, PathSteps, TuneEvent};
+use rankrls::tune::{Each, Outcome, TuneEvent};
 use rankrls::{Kind, Step};
 
 use super::numbers::{printable, short};
 use super::session::Session;
-use super::tune::kept::Kept;
 
 const STYLE: &str = "{prefix}{bar:24} {pos}/{len} steps{msg}{left}";
 
-/// Draws the steps, keeps finished selections of a grid, and ends the work after a signal.
+/// Draws the steps, and ends the work after a signal.
 pub(crate) struct Watch<'a> {
     session: &'a Session<'a>,
     /// Before the bar.
     prefix: String,
-    /// Where finished selections of a grid are kept.
-    pub(crate) kept: Option<Kept>,
     /// One for all that it watches.
     bar: Option<ProgressBar>,
     /// Steps of each path of a grid, at most.
@@ -30,7 +27,6 @@ impl<'a> Watch<'a> {
         Self {
             session,
             prefix: String::new(),
-            kept: None,
             bar: None,
             path_steps: 0,
         }
@@ -101,17 +97,6 @@ impl Watch<'_> {
         self.session.interrupt.flow()
     }
 
-    /// Keeps a selection that is done. One that the disk does not take is lost to another run, not to this one.
-    fn keep(&mut self, finished: &PathSteps) {
-        if let Some(kept) = &mut self.kept
-            && let Err(error) = kept.push(finished)
-        {
-            let path = kept.path().display();
-            let text = format!("{path}: cannot keep finished selections: {error:#}");
-            self.session.console.warn(text);
-        }
-    }
-
     /// Does `work` on a grid, whose news it sees; `None` if that was interrupted before it had a result.
     pub(crate) fn tune<T: Send>(
         &mut self,
@@ -142,7 +127,7 @@ impl Watch<'_> {
                 let (lambda, number) = (short(path.lambda.value()), path.steps.len());
                 self.step(format!(", lambda {lambda} at {number}"));
             }
-            TuneEvent::Selected(finished) => self.keep(finished),
+            TuneEvent::Selected(_) => {}
             TuneEvent::Finished(outcome) => {
                 let (lambda, steps) = (outcome.lambda.value(), outcome.points.len());
                 tracing::info!(lambda, steps, ending = ?outcome.ending, "path done");

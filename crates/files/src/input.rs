@@ -265,7 +265,7 @@ pub fn read_whole(path: &Path, limit: u64) -> Result<Vec<u8>, ReadError> {
 }
 
 /// Refuses what is there, and is no regular file: a pipe or a device may never end.
-pub(crate) fn check_regular(path: &Path) -> Result<(), ReadError> {
+fn check_regular(path: &Path) -> Result<(), ReadError> {
     let kind = match fs::metadata(path) {
         Ok(found) if found.is_dir() => "a folder",
         Ok(found) if !found.is_file() => "a pipe or a device",
@@ -425,6 +425,19 @@ mod tests {
         assert_eq!(error.kind(), ReadErrorKind::Io(io::ErrorKind::NotFound));
         assert!(error.to_string().contains("absent.svm"));
         assert!(Source::open(folder.path(), None).is_err());
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn pipes_devices_and_folders_are_refused_at_once() {
+        let folder = tempfile::tempdir().unwrap();
+        let pipe = folder.path().join("pipe");
+        let made = std::process::Command::new("mkfifo").arg(&pipe).status();
+        assert!(made.unwrap().success());
+        for path in [&pipe, Path::new("/dev/zero"), folder.path()] {
+            let error = read_regular(path, 10).unwrap_err().to_string();
+            assert!(error.contains("expected a regular file"), "{error}");
+        }
     }
 
     #[test]

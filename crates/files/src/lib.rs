@@ -9,6 +9,7 @@ mod location;
 pub mod memory;
 mod number;
 mod output;
+mod part;
 mod remedy;
 mod signature;
 mod strings;
@@ -21,8 +22,10 @@ pub use lines::{LinePlace, Lines};
 pub use location::FilePlace;
 pub use number::{counted, exact, push_integer, push_number, short};
 pub use output::{CompleteOutput, Output};
+pub use part::Part;
 pub use remedy::{Parameter, Remedy, Wording};
 pub use strings::Strings;
+pub use unfinished::{UnfinishedFolder, take_away};
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

@@ -81,6 +81,12 @@ impl Write for Target {
 }
 
 impl Output {
+    /// Whether a new file takes the place of the one at `path`. Pipes, devices and descriptors are written to.
+    pub fn replaces(path: &Path) -> bool {
+        let is_special = fs::metadata(path).is_ok_and(|found| !found.is_file());
+        !is_special && end(path).is_ok_and(|end| !is_descriptor(&end))
+    }
+
     /// Does all that the file at `path` will need of the system, and leaves nothing: a name that is refused at the
     /// end is refused here. A pipe or device is opened and closed.
     pub fn check(path: &Path) -> io::Result<()> {
@@ -88,7 +94,6 @@ impl Output {
             Target::Replaced(mut file) => {
                 // A disk may be full already.
                 file.content().write_all(b"\n")?;
-                file.stand_by()?;
                 file.give_up()
             }
             Target::Direct(_) => Ok(()),

@@ -229,9 +229,9 @@ remedies! {
     ],
     /// Go on with the run that did not end.
     Resume => [
-        "resume it, or give another name",
-        "go on with it (--resume), or give another name",
-        "resume it, or give another name",
+        "resume it, or delete it",
+        "go on with --resume, or delete it",
+        "resume it, or delete it",
     ],
     /// Write a model, as what was given is none.
     WriteModel => [

@@ -1,23 +1,59 @@
-//! A file on its way to a name.
+//! Files and folders on their way to a name.
 //!
-//! Linux has files without names, which are gone however the process ends. Where there are none, and for the moment
-//! before it takes its name, the file is `.NAME.rankrls-0` in the same folder, or a hash in place of a long name. A
-//! killed run may leave that; the next one that writes NAME takes it away, as nobody has its lock.
+//! Until it is complete, each is `.rankrls-` and six drawn letters, in the folder of its name. It goes if it is
+//! dropped, and if a signal [ends](take_away) the process. A kill may leave it. Nothing reads it then, and no later
+//! run takes it away: it may be somebody else's.
 
-use std::ffi::OsString;
 use std::fs::{self, File, Metadata};
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use crate::location::is_at;
+use tempfile::{Builder, TempDir, TempPath};
 
-/// A file that takes a name once it is complete, in place of what has it; it is gone if it is dropped.
+/// The name of all that is unfinished begins so.
+const PREFIX: &str = ".rankrls-";
+
+/// What this process has begun, and neither completed nor given up.
+static BEGUN: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+
+fn begun() -> MutexGuard<'static, Vec<PathBuf>> {
+    BEGUN.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Takes away all that is unfinished. The process has to end then: its files and folders are gone.
+pub fn take_away() {
+    for path in begun().drain(..) {
+        // It is one of both, and the other call does nothing.
+        let _ = fs::remove_file(&path);
+        let _ = fs::remove_dir_all(&path);
+    }
+}
+
+/// Something begun, until it is dropped.
+#[derive(Debug)]
+struct Begun(PathBuf);
+
+impl Begun {
+    fn new(path: &Path) -> Self {
+        begun().push(path.to_owned());
+        Self(path.to_owned())
+    }
+}
+
+impl Drop for Begun {
+    fn drop(&mut self) {
+        begun().retain(|path| *path != self.0);
+    }
+}
+
+/// A file that takes a name once it is complete, in place of what has it.
 #[derive(Debug)]
 pub(crate) struct Unfinished {
     file: File,
+    /// Its own name, until it has another.
+    standby: Option<(TempPath, Begun)>,
     path: PathBuf,
-    /// The name that it has until then, if it has one.
-    standby: Option<PathBuf>,
 }
 
 impl Unfinished {
@@ -28,23 +64,20 @@ impl Unfinished {
             Err(error) if error.kind() == ErrorKind::NotFound => None,
             Err(error) => return Err(error),
         };
-        let (standby, file) = if let Ok(file) = unnamed(path) {
-            (None, file)
-        } else {
-            let (name, file) = beside(path, named)?;
-            (Some(name), file)
-        };
-        let (path, found) = (path.to_owned(), file.metadata());
-        let unfinished = Self {
-            file,
-            path,
-            standby,
-        };
+        let mut options = File::options();
+        options.read(true).write(true).create_new(true);
+        let mut builder = Builder::new();
+        builder.prefix(PREFIX);
+        let begin = |name: &Path| Ok((options.open(name)?, Begun::new(name)));
+        let ((file, begun), standby) = builder.make_in(folder(path), begin)?.into_parts();
         if let Some(replaced) = replaced {
-            check_replaceable(&unfinished.path, &replaced, &found?)?;
-            unfinished.take_rights(&replaced)?;
+            take_rights(&file, &replaced)?;
         }
-        Ok(unfinished)
+        Ok(Self {
+            file,
+            standby: Some((standby, begun)),
+            path: path.to_owned(),
+        })
     }
 
     /// Where its content goes.
@@ -52,24 +85,9 @@ impl Unfinished {
         &mut self.file
     }
 
-    /// Gives the file, if it has none, the name that it has until it is complete.
-    pub(crate) fn stand_by(&mut self) -> io::Result<()> {
-        if self.standby.is_none() {
-            let (name, ()) = beside(&self.path, |name| link(&self.file, name))?;
-            self.standby = Some(name);
-        }
-        Ok(())
-    }
-
     /// Has the disk keep the content.
-    pub(crate) fn complete(&mut self) -> io::Result<()> {
-        self.file.sync_all()?;
-        if self.standby.is_none() {
-            self.stand_by()?;
-            // Some file systems keep nothing that has no name.
-            self.file.sync_data()?;
-        }
-        Ok(())
+    pub(crate) fn complete(&self) -> io::Result<()> {
+        self.file.sync_all()
     }
 
     /// Takes away what has the name.
@@ -82,49 +100,47 @@ impl Unfinished {
 
     /// Takes the name.
     pub(crate) fn appear(&mut self) -> io::Result<()> {
-        if let Some(name) = &self.standby {
-            fs::rename(name, &self.path)?;
-            self.standby = None;
+        match self.standby.take() {
+            Some((standby, _begun)) => Ok(standby.persist(&self.path)?),
+            None => Ok(()),
         }
-        Ok(())
+    }
+
+    /// Takes the name, if nothing has it.
+    pub(crate) fn appear_first(&mut self) -> io::Result<()> {
+        match self.standby.take() {
+            Some((standby, _begun)) => Ok(standby.persist_noclobber(&self.path)?),
+            None => Ok(()),
+        }
     }
 
     /// Has the disk keep the name, where it can.
     pub(crate) fn sync_name(&self) -> io::Result<()> {
-        if !cfg!(unix) {
-            return Ok(());
-        }
-        let Ok(folder) = File::open(folder(&self.path)) else {
-            return Ok(());
-        };
-        folder.sync_all().or_else(|error| match error.kind() {
-            ErrorKind::InvalidInput | ErrorKind::Unsupported => Ok(()),
-            _ => Err(error),
-        })
+        sync_folder(folder(&self.path))
     }
 
     /// Takes the file away, which a folder may refuse.
-    pub(crate) fn give_up(&mut self) -> io::Result<()> {
-        self.standby.take().map_or(Ok(()), fs::remove_file)
+    pub(crate) fn give_up(self) -> io::Result<()> {
+        let closed = self.standby.map(|(standby, _begun)| standby.close());
+        closed.unwrap_or(Ok(()))
     }
 
-    /// Takes the owner, where this process may, and the rights of the file that it replaces.
-    fn take_rights(&self, replaced: &Metadata) -> io::Result<()> {
-        #[cfg(unix)]
-        {
-            use std::os::unix::fs::{MetadataExt, fchown};
-
-            // Nobody but root gives files away.
-            let _ = fchown(&self.file, Some(replaced.uid()), Some(replaced.gid()));
-        }
-        self.file.set_permissions(replaced.permissions())
+    /// The file itself, once it has its name.
+    pub(crate) fn into_file(self) -> File {
+        self.file
     }
 }
 
-impl Drop for Unfinished {
-    fn drop(&mut self) {
-        let _ = self.give_up();
+/// Takes the owner, where this process may, and the rights of the file that is replaced.
+fn take_rights(file: &File, replaced: &Metadata) -> io::Result<()> {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::{MetadataExt, fchown};
+
+        // Nobody but root gives files away.
+        let _ = fchown(file, Some(replaced.uid()), Some(replaced.gid()));
     }
+    file.set_permissions(replaced.permissions())
 }
 
 fn folder(path: &Path) -> &Path {
@@ -134,128 +150,89 @@ fn folder(path: &Path) -> &Path {
     folder.unwrap_or(Path::new("."))
 }
 
-/// The file that `make` makes of a name beside `path` that nothing has. What a killed run has left is taken away.
-fn beside<T>(path: &Path, make: impl Fn(&Path) -> io::Result<T>) -> io::Result<(PathBuf, T)> {
-    let own = path.file_name().unwrap_or_default();
-    let (mut own, mut number) = (OsString::from(own), 0);
-    loop {
-        let mut name = OsString::from(".");
-        name.push(&own);
-        name.push(format!(".rankrls-{number}"));
-        let name = path.with_file_name(name);
-        match make(&name) {
-            Ok(made) => return Ok((name, made)),
-            Err(error) if error.kind() == ErrorKind::AlreadyExists => {
-                // Another run may be at work on it.
-                number += u64::from(!is_taken_away(&name));
-            }
-            Err(error) if error.kind() == ErrorKind::InvalidFilename && own.len() > HASH => {
-                let hash = blake3::hash(own.as_encoded_bytes()).to_hex();
-                own = OsString::from(&hash[..HASH]);
-            }
-            Err(error) => return Err(error),
-        }
+/// Has the disk keep the names in a folder, where it can.
+fn sync_folder(folder: &Path) -> io::Result<()> {
+    if !cfg!(unix) {
+        return Ok(());
     }
-}
-
-/// Letters of a hash that stands for a name.
-const HASH: usize = 16;
-
-/// Takes away what a killed run has left: no process has its lock.
-fn is_taken_away(name: &Path) -> bool {
-    let is_file = fs::symlink_metadata(name).is_ok_and(|found| found.is_file());
-    let file = File::open(name).ok().filter(|_| is_file);
-    file.is_some_and(|file| {
-        file.try_lock().is_ok() && is_at(&file, name) && fs::remove_file(name).is_ok()
+    let Ok(folder) = File::open(folder) else {
+        return Ok(());
+    };
+    folder.sync_all().or_else(|error| match error.kind() {
+        ErrorKind::InvalidInput | ErrorKind::Unsupported => Ok(()),
+        _ => Err(error),
     })
 }
 
-/// A new file that this process has the lock of.
-fn named(name: &Path) -> io::Result<File> {
-    let file = File::create_new(name)?;
-    // Without locks, nobody takes it away.
-    let _ = file.try_lock();
-    if is_at(&file, name) {
-        return Ok(file);
-    }
-    // Another process took it for left.
-    Err(ErrorKind::AlreadyExists.into())
+/// A folder that takes a name once all its files are complete, in place of the folder that has it.
+#[derive(Debug)]
+pub struct UnfinishedFolder {
+    folder: TempDir,
+    _begun: Begun,
+    path: PathBuf,
 }
 
-/// A file without a name that can take one, in the folder of `path`.
-#[cfg(target_os = "linux")]
-fn unnamed(path: &Path) -> io::Result<File> {
-    use rustix::fs::{Mode, OFlags, open};
+impl UnfinishedFolder {
+    /// Begins the folder for `path`, which leads to it without links.
+    pub fn create(path: &Path) -> io::Result<Self> {
+        let mut builder = Builder::new();
+        builder.prefix(PREFIX);
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt;
 
-    let flags = OFlags::TMPFILE | OFlags::WRONLY | OFlags::CLOEXEC;
-    let file = File::from(open(folder(path), flags, Mode::from_raw_mode(0o666))?);
-    let _ = file.try_lock();
-    // Systems without /proc cannot give it a name.
-    fs::symlink_metadata(descriptor(&file)).map(|_| file)
+            builder.permissions(fs::Permissions::from_mode(0o777));
+        }
+        let folder = builder.tempdir_in(folder(path))?;
+        Ok(Self {
+            _begun: Begun::new(folder.path()),
+            folder,
+            path: path.to_owned(),
+        })
+    }
+
+    /// The folder, until it has its name.
+    pub fn path(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// Takes the name. An older folder goes.
+    pub fn appear(self) -> io::Result<()> {
+        sync_folder(self.folder.path())?;
+        if self.path.exists() && exchange(self.folder.path(), &self.path).is_ok() {
+            // The older one has the other name now.
+            self.folder.close()?;
+        } else if self.path.exists() {
+            // The older one is set aside, and is there again where this fails.
+            let aside = Self::create(&self.path)?;
+            let older = aside.path().join("older");
+            fs::rename(&self.path, &older)?;
+            fs::rename(self.folder.path(), &self.path)
+                .inspect_err(|_| drop(fs::rename(&older, &self.path)))?;
+            aside.folder.close()?;
+        } else {
+            fs::rename(self.folder.path(), &self.path)?;
+        }
+        sync_folder(folder(&self.path))
+    }
 }
 
+/// Exchanges two folders at once, where the system can.
 #[cfg(target_os = "linux")]
-fn descriptor(file: &File) -> String {
-    use std::os::fd::AsRawFd;
+fn exchange(one: &Path, other: &Path) -> io::Result<()> {
+    use rustix::fs::{CWD, RenameFlags, renameat_with};
 
-    format!("/proc/self/fd/{}", file.as_raw_fd())
-}
-
-/// Gives a file without a name this one.
-#[cfg(target_os = "linux")]
-fn link(file: &File, name: &Path) -> io::Result<()> {
-    use rustix::fs::{AtFlags, CWD, linkat};
-
-    Ok(linkat(
-        CWD,
-        descriptor(file),
-        CWD,
-        name,
-        AtFlags::SYMLINK_FOLLOW,
-    )?)
-}
-
-/// Refuses a file of a name that no other file can take, where the system tells: `new` is of this process.
-#[cfg(target_os = "linux")]
-fn check_replaceable(path: &Path, old: &Metadata, new: &Metadata) -> io::Result<()> {
-    use std::os::unix::fs::MetadataExt;
-
-    use rustix::fs::{AtFlags, CWD, StatxAttributes, StatxFlags, statx};
-
-    let refused = |text| Err(io::Error::new(ErrorKind::PermissionDenied, text));
-    let found = statx(CWD, path, AtFlags::SYMLINK_NOFOLLOW, StatxFlags::empty());
-    let attributes = found.map_or(StatxAttributes::empty(), |found| found.stx_attributes);
-    if attributes.contains(StatxAttributes::MOUNT_ROOT) {
-        return refused("a file that is mounted is not replaced: mount its folder");
-    }
-    if attributes.intersects(StatxAttributes::IMMUTABLE | StatxAttributes::APPEND) {
-        return refused("an attribute of the file keeps it from being replaced (lsattr, chattr)");
-    }
-    let folder = fs::metadata(folder(path))?;
-    let (sticky, own) = (folder.mode() & 0o1000 != 0, new.uid());
-    if sticky && own != 0 && own != old.uid() && own != folder.uid() {
-        return refused("in this folder, only its owner replaces a file");
-    }
-    Ok(())
+    Ok(renameat_with(CWD, one, CWD, other, RenameFlags::EXCHANGE)?)
 }
 
 #[cfg(not(target_os = "linux"))]
-fn unnamed(_: &Path) -> io::Result<File> {
+fn exchange(_: &Path, _: &Path) -> io::Result<()> {
     Err(ErrorKind::Unsupported.into())
-}
-
-#[cfg(not(target_os = "linux"))]
-fn link(_: &File, _: &Path) -> io::Result<()> {
-    Err(ErrorKind::Unsupported.into())
-}
-
-#[cfg(not(target_os = "linux"))]
-fn check_replaceable(_: &Path, _: &Metadata, _: &Metadata) -> io::Result<()> {
-    Ok(())
 }
 
 #[cfg(test)]
 mod tests {
+    use std::ffi::OsString;
     use std::io::Write;
 
     use super::*;
@@ -267,30 +244,19 @@ mod tests {
         names
     }
 
-    /// As it is begun where there are no files without names.
-    fn with_name(path: &Path) -> Unfinished {
-        let (name, file) = beside(path, named).unwrap();
-        Unfinished {
-            file,
-            path: path.to_owned(),
-            standby: Some(name),
-        }
-    }
-
     #[test]
     fn names_of_any_length_are_taken() {
         let folder = tempfile::tempdir().unwrap();
-        for length in [1, 15, 16, 17, 244, 245, 246, 247, 248, 249, 254, 255] {
+        for length in [1, 16, 244, 250, 254, 255] {
             let path = folder.path().join("n".repeat(length));
-            for mut file in [Unfinished::create(&path).unwrap(), with_name(&path)] {
-                file.content().write_all(b"new").unwrap();
-                file.complete().unwrap();
-                file.appear().unwrap();
-                file.sync_name().unwrap();
-                assert_eq!(fs::read(&path).unwrap(), b"new", "{length}");
-            }
+            let mut file = Unfinished::create(&path).unwrap();
+            file.content().write_all(b"new").unwrap();
+            file.complete().unwrap();
+            file.appear().unwrap();
+            file.sync_name().unwrap();
+            assert_eq!(fs::read(&path).unwrap(), b"new", "{length}");
         }
-        assert_eq!(names(folder.path()).len(), 12);
+        assert_eq!(names(folder.path()).len(), 6);
         let long = folder.path().join("n".repeat(256));
         assert_eq!(
             Unfinished::create(&long).unwrap_err().kind(),
@@ -298,32 +264,41 @@ mod tests {
         );
     }
 
+    /// Whatever has a name like those of unfinished files stays; files at work have names of their own.
     #[test]
-    fn what_a_kill_has_left_goes_and_files_at_work_stay() {
+    fn unfinished_files_go_and_take_nothing_away() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("file");
-        for begin in [
-            |path: &Path| Unfinished::create(path).unwrap(),
-            |path: &Path| with_name(path),
-        ] {
-            // A killed process gives its lock back, and leaves the file.
-            let left = folder.path().join(".file.rankrls-0");
-            fs::write(&left, "half").unwrap();
-            let mut first = begin(&path);
-            first.stand_by().unwrap();
-            let mut second = begin(&path);
-            second.stand_by().unwrap();
-            assert_eq!(first.standby.as_ref(), Some(&left));
-            assert_eq!(names(folder.path()), [".file.rankrls-0", ".file.rankrls-1"]);
-            drop((first, second));
-            assert!(names(folder.path()).is_empty());
+        let kept = [".file.rankrls-0", ".rankrls-0"];
+        for name in kept {
+            fs::write(folder.path().join(name), "data").unwrap();
         }
-        // A folder of this name is nobody's file.
-        fs::create_dir(folder.path().join(".file.rankrls-0")).unwrap();
-        let mut file = Unfinished::create(&path).unwrap();
-        file.complete().unwrap();
-        file.appear().unwrap();
-        assert_eq!(names(folder.path()), [".file.rankrls-0", "file"]);
+        let (first, second) = (Unfinished::create(&path), Unfinished::create(&path));
+        assert_eq!(names(folder.path()).len(), 4);
+        drop(first);
+        second.unwrap().give_up().unwrap();
+        assert_eq!(names(folder.path()), kept);
+        let mut late = Unfinished::create(&path).unwrap();
+        fs::write(&path, "of another process").unwrap();
+        let refused = late.appear_first().unwrap_err();
+        assert_eq!(refused.kind(), ErrorKind::AlreadyExists);
+        assert_eq!(fs::read(&path).unwrap(), b"of another process");
+        assert_eq!(names(folder.path()).len(), 3);
+    }
+
+    #[test]
+    fn a_folder_takes_the_place_of_an_older_one() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("c");
+        for text in ["first", "second"] {
+            let part = UnfinishedFolder::create(&path).unwrap();
+            fs::write(part.path().join("file"), text).unwrap();
+            let before = fs::read(path.join("file")).unwrap_or_default();
+            assert_ne!(before, text.as_bytes());
+            part.appear().unwrap();
+            assert_eq!(fs::read(path.join("file")).unwrap(), text.as_bytes());
+            assert_eq!(names(folder.path()), ["c"]);
+        }
     }
 
     #[cfg(unix)]

@@ -9,10 +9,10 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result, bail};
 use clap::Args;
+use rankrls::Dataset;
 use rankrls::data::read::{read_texts, texts_beside};
 use rankrls::data::sample;
 use rankrls::model::{Contribution, ExplainedRow, Explanation};
-use rankrls::{Dataset, Model};
 use rankrls_files::Strings;
 use serde::Serialize;
 
@@ -129,7 +129,7 @@ pub(crate) fn run(args: &ExplainArgs, session: &Session<'_>) -> Result<ExitCode>
     files.reads("--texts", &args.texts)?;
     let plot = args.plot.create(files)?;
     let results = files.results(args.json)?;
-    let model = Model::read_within(&args.model, args.data.memory())?;
+    let model = session.read_model(&args.model, args.data.memory())?;
     let wanted = Wanted::Queries;
     let loaded = (args.data).read_for(&model, &args.path, &args.names, wanted, session.console)?;
     let data = &loaded.dataset;

@@ -2,32 +2,28 @@
 
 mod figure;
 mod judging;
-pub(crate) mod kept;
 mod report;
 
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Instant;
 
 use anyhow::{Context, Result};
 use clap::{ArgMatches, Args, Command, FromArgMatches};
-use rankrls::data::{DataHash, LabelScale};
+use rankrls::data::LabelScale;
 use rankrls::metrics::{Measure, parse_list};
-use rankrls::tune::{self, Outcome, PathEnding, PathSteps, Tune, Tuned};
+use rankrls::tune::{self, Outcome, PathEnding, Tune, Tuned};
 use rankrls::warning::Warning;
 use rankrls::{Candidates, Dataset, GreedyRankRls, HoldOut, Lambdas, Metric, Model, StrategyKind};
 use rankrls_files::memory;
 
 pub(crate) use judging::EvidenceChoice;
 use judging::JudgingArgs;
-use kept::Kept;
 
 use super::args::{self, ConventionArgs, at_least_one, each_once, one_of};
 use super::console::Console;
 use super::data::{Input, TrainingData};
-use super::files::is_stdout;
-use super::output::{Destination, OutputFile, appear};
+use super::output::{Destination, appear};
 use super::report::SelectionReport;
 use super::session::Session;
 use super::settings::{LAMBDAS_HELP, TeacherArgs, check_selection};
@@ -91,7 +87,6 @@ Examples:
   rankrls tune train.svm -k 20 --lambda 0.5,4,32 --evidence folds:3 --csv models.csv
   rankrls tune train.svm -k 50 --rule one-se --plot paths.svg
   rankrls tune @sentences -k 20 --strategies bounded,distil --lambda 4,16,64 --choose-by cindex
-  rankrls tune train.svm -k 200 --evidence folds:3 -o model.json --resume
   rankrls tune train.svm -k 50 --rule min-improvement:0.01:3 --json")]
 pub(crate) struct TuneArgs {
     /// Most features to select
@@ -147,10 +142,6 @@ pub(crate) struct TuneArgs {
     output: Option<PathBuf>,
     #[command(flatten)]
     plot: PlotArgs,
-    /// Go on from the selections that an interrupted run has kept beside the output; the model is that of an
-    /// unbroken run
-    #[arg(long, requires = "output", help_heading = "Running")]
-    resume: bool,
     /// Print one JSON document
     #[arg(long, help_heading = "Output")]
     json: bool,
@@ -182,13 +173,6 @@ impl TuneArgs {
             return vec![self.settings.selection.strategy];
         }
         self.strategies.clone()
-    }
-
-    /// The output, if there is one that is no pipe or device: finished selections are kept beside it.
-    fn regular_output(&self) -> Option<&PathBuf> {
-        let output = self.output.as_ref();
-        let regular = |path: &Path| fs::metadata(path).map_or(true, |found| found.is_file());
-        output.filter(|path| !is_stdout(path) && regular(path))
     }
 
     /// Whether leave-query-out predictions are no evidence.
@@ -293,10 +277,6 @@ pub(crate) fn run(args: &TuneArgs, session: &Session<'_>) -> Result<ExitCode> {
     let plot_file = args.plot.create(files)?;
     let model_file = Destination::create(files, "--output", args.output.as_ref())?;
     let results = files.results(args.json)?;
-    files.resumes(args.resume)?;
-    if let Some(output) = args.regular_output() {
-        OutputFile::create(files, "--output", &kept::beside(output))?;
-    }
     let input = read(args, session)?;
     let begin = Instant::now();
     let validation = input.validation.as_ref().map(|loaded| &loaded.dataset);
@@ -310,24 +290,16 @@ pub(crate) fn run(args: &TuneArgs, session: &Session<'_>) -> Result<ExitCode> {
     if let Some(reason) = &reason {
         console.tell(format_args!("folds are the evidence: {reason}\n"));
     }
-    let (kept, given) = finished(args, &input, &options, session)?;
     let mut watch = Watch::new(session);
-    watch.kept = kept;
     let train = &input.train;
     let tuning = tune::Tuning {
         validation,
         candidates: Some(&candidates),
-        given: &given,
         ..tune::Tuning::new(train, &options)
     };
     let tuned = watch.tune(|each| tuning.run(each))?;
-    let left = match args.regular_output() {
-        Some(_) => "--resume goes on after the selections that are done",
-        None => "other steps are lost, which -o would have kept",
-    };
     let Some(tuned) = tuned else {
-        let text = "interrupted before there was anything to choose from";
-        console.warn(format_args!("{text}; {left}"));
+        console.warn("interrupted before there was anything to choose from: nothing was saved");
         return Ok(session.without_results());
     };
     let cross_validated = cross_validated(&tuning, &tuned, session)?;
@@ -347,7 +319,7 @@ pub(crate) fn run(args: &TuneArgs, session: &Session<'_>) -> Result<ExitCode> {
     if !folds && !tuned.outcomes.iter().any(Outcome::draws) {
         session.warn_of_seed(Some(selection.options.strategy));
     }
-    warn(&tuned, train, left, console);
+    warn(&tuned, train, console);
     let criterion = options.selection.criterion.metric().into_iter();
     let measures: Vec<_> = criterion.chain(options.measures()).collect();
     console.warn_all(Warning::of_grades(&measures, train.labels()));
@@ -369,36 +341,8 @@ pub(crate) fn run(args: &TuneArgs, session: &Session<'_>) -> Result<ExitCode> {
         model.table = input.table.clone();
         model.write_to(writer)
     });
-    let mut saved = appear([model, table, drawn]);
-    let kept = watch.kept.take().filter(|_| !tuned.interrupted);
-    if let Some(kept) = kept.filter(|_| saved.is_ok()) {
-        saved = kept
-            .remove()
-            .context("cannot take away the finished selections");
-    }
+    let saved = appear([model, table, drawn]);
     session.end(&results, &report, || report.text(), saved)
-}
-
-/// The selections that an earlier run has finished, and where this one keeps those that it finishes: beside the
-/// output, if there is one.
-fn finished(
-    args: &TuneArgs,
-    input: &Input,
-    options: &Tune,
-    session: &Session<'_>,
-) -> Result<(Option<Kept>, Vec<PathSteps>)> {
-    let Some(output) = args.regular_output() else {
-        return Ok((None, Vec::new()));
-    };
-    let (kept, given) = Kept::open(output, DataHash::of(&input.train), options, args.resume)?;
-    if !given.is_empty() {
-        let (selections, steps) = (given.len(), given.iter().map(|found| found.steps.len()));
-        let steps: usize = steps.sum();
-        tracing::info!(selections, steps, "going on");
-        let line = format_args!("going on after {selections} selections, {steps} steps\n");
-        session.console.tell(line);
-    }
-    Ok((Some(kept), given))
 }
 
 /// The chosen path as folds judge it, where the evidence is optimistic and there are the queries.
@@ -433,12 +377,12 @@ fn cross_validated(
     }
 }
 
-fn warn(tuned: &Tuned, train: &Dataset<'_>, left: &str, console: Console) {
+fn warn(tuned: &Tuned, train: &Dataset<'_>, console: Console) {
     if tuned.interrupted {
         let models = tuned.outcomes.iter().map(|outcome| outcome.points.len());
         let models: usize = models.sum();
         console.warn(format_args!(
-            "interrupted: the choice is among {models} models; {left}"
+            "interrupted: the choice is among {models} models; other steps are lost"
         ));
     }
     console.warn_all(tuned.warnings(train));

@@ -65,7 +65,7 @@ fn no_file_takes_more_than_its_part_of_the_memory() {
     );
     bomb("list.zst", "", "1");
     bomb("text.zst", "", "x");
-    // A line of the work of a run, on no disk.
+    // The work of a run, on no disk.
     let file = fs::File::create(folder.path("t.json.part")).unwrap();
     file.set_len(1 << 40).unwrap();
     for arguments in [
@@ -85,7 +85,8 @@ fn no_file_takes_more_than_its_part_of_the_memory() {
         "evaluate train.svm --scores list.zst",
         "select /dev/zero -k 1 --lambda 1",
         "convert text.zst --format csv --label x -o -",
-        "tune train.svm -k 1 --lambdas 1 -o t.json --resume",
+        "select train.svm -k 1 --lambda 1 -o t.json --resume",
+        "select train.svm -k 1 --lambda 1 -o t.json",
     ] {
         let line = format!("{arguments} --max-memory 32MiB --threads 1");
         let (code, errors) = limited(&folder, "ulimit -v 250000", &line);
@@ -169,10 +170,6 @@ fn deep_and_long_documents_are_refused() {
     for name in ["deep.json", "nested.json"] {
         fs::copy(folder.path(name), folder.path("m.json")).unwrap();
         folder.refused("select train.svm -k 2 --lambda 1 -o m.json --resume => m.json");
-        let line = folder.read(name);
-        let hash = blake3::hash(line.as_bytes()).to_hex();
-        folder.write("t.json.part", format!("{} {line}\n", &hash[..16]));
-        folder.refused("tune train.svm -k 2 --evidence lqo -o t.json --resume => t.json.part:1:");
     }
 }
 
@@ -386,6 +383,12 @@ fn a_full_disk_leaves_no_half_file() {
             errors.contains("error: ") && errors.contains(output),
             "{command}: {errors}"
         );
+        // The first steps may have had room.
+        let part = folder.path("out.json.part");
+        if part.exists() {
+            folder.warns("inspect out.json.part => is the model of an unfinished run");
+            fs::remove_file(part).unwrap();
+        }
         let left = folder.list();
         let names = ["large.svm", "names.txt", "old.svm", "test.svm", "train.svm"];
         assert_eq!(left, names, "{command}");

@@ -1,4 +1,8 @@
 use std::fs;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::os::unix::fs::symlink;
+use std::thread::sleep;
+use std::time::Duration;
 
 use crate::support::{Folder, TRAIN, generated, keys, list};
 
@@ -20,6 +24,9 @@ fn a_run_that_goes_on_ends_in_the_same_model() {
     let table = |text: &str| text.split_once("\n\n").unwrap().1.to_owned();
     assert_eq!(table(&first), table(&second));
     folder.misused(&format!("{SELECT} -k 3 --resume => --output"));
+    folder.misused(&format!(
+        "{SELECT} -k 3 -o /dev/null --resume => expected a file for --output"
+    ));
 }
 
 #[test]
@@ -111,92 +118,253 @@ fn other_runs_are_refused() {
     assert_eq!(folder.read("model.json"), before);
 }
 
-#[test]
-fn the_model_is_written_while_it_grows() {
+/// Of so many columns that a machine has steps to take for a long time.
+const LONG: &str = "select big.svm -k 1500 --lambda 1 --strategy lowmem -q -o model.json";
+
+/// A folder with an older model, and the work of a run that was killed once there was some.
+fn killed() -> Folder {
     let folder = Folder::new();
-    folder.write("big.svm", generated(300, 200));
-    let select = "select big.svm -k 60 --lambda 1 --strategy dense";
-    folder.run(&format!("{select} -o whole.json"));
-    let mut command = folder.command(&format!("{select} -q -o model.json"));
-    let mut child = command.env("RANKRLS_SAVE_SECONDS", "0").spawn().unwrap();
-    while !folder.path("model.json").exists() {
-        std::thread::yield_now();
+    folder.write("big.svm", generated(1500, 3000));
+    folder.write("model.json", "old");
+    let mut child = folder.command(LONG).spawn().unwrap();
+    while !folder.path("model.json.part").exists() {
+        assert!(child.try_wait().unwrap().is_none(), "it ended without work");
+        sleep(Duration::from_millis(5));
     }
-    // It may have ended.
-    let _ = child.kill();
-    child.wait().unwrap();
-    let model = folder.document("model.json");
-    assert!((1..=60).contains(&list(&model["steps"]).len()));
-    folder.run(&format!("{select} -o model.json --resume"));
-    assert_eq!(folder.read("model.json"), folder.read("whole.json"));
+    child.kill().unwrap();
+    assert!(!child.wait().unwrap().success());
+    assert_eq!(folder.read("model.json"), "old");
+    folder
 }
 
-const TUNE: &str = "tune big.svm -k 5 --lambda 0.5,2^3 --evidence folds:3";
-
 #[test]
-fn a_tuning_that_goes_on_ends_in_the_same_model_and_table() {
-    let folder = Folder::new();
-    folder.write("big.svm", generated(1500, 300));
-    folder.run(&format!("{TUNE} -o whole.json --csv whole.csv"));
-    assert!(!folder.path("whole.json.part").exists());
-    let tune = format!("{TUNE} -o model.json --csv model.csv");
-    let mut child = folder.command(&format!("{tune} -q")).spawn().unwrap();
-    let part = || fs::read_to_string(folder.path("model.json.part")).unwrap_or_default();
-    while part().lines().count() < 2 && child.try_wait().unwrap().is_none() {
-        std::thread::yield_now();
-    }
-    let _ = child.kill();
-    child.wait().unwrap();
-    let before = part();
-    if !before.is_empty() {
+fn unfinished_work_is_told_of_and_gone_on_with() {
+    let folder = killed();
+    let part = folder.read("model.json.part");
+    let document = folder.document("model.json.part");
+    let taken = list(&document["steps"]).len();
+    assert_eq!(document["unfinished"]["taken"], taken);
+    assert_eq!(document["unfinished"]["asked"], 1500);
+    let select = "select big.svm --lambda 1 --strategy lowmem -o model.json";
+    for arguments in [
+        format!("{select} -k 9"),
+        "select absent.svm -k 9 --lambda 3 -o model.json".to_owned(),
+    ] {
         folder.refused(&format!(
-            "{tune} => model.json.part: expected no file, found the work"
+            "{arguments} => model.json.part: expected no unfinished work, found {taken} of 1500 features (go on with --resume, or delete it)"
         ));
-        let other = tune.replace("0.5,", "0.25,");
-        folder.refused(&format!(
-            "{other} --resume => model.json.part:1:1: expected the work of a run"
-        ));
-        assert!(before.starts_with(&part()));
     }
-    // Their hashes are right, as only who makes them can.
-    for (place, number, told) in [
+    for (options, told) in [
         (
-            "/steps/0/lqo_error",
-            10,
-            "step 1 of the earlier run cannot be taken again: the held-out error",
+            "--lambda 2 --strategy lowmem -k 1500",
+            "lambda was 1.0 and is 2.0 now",
         ),
         (
-            "/steps/0/feature",
-            9999,
-            "column 10000 is not to be selected",
-        ),
-        (
-            "/lambda",
-            -1,
-            "model.json.part:2:1: expected a selection of this run",
+            "--lambda 1 --strategy dense -k 1500",
+            "strategy was lowmem and is dense now",
         ),
     ] {
-        let mut lines = before.split_inclusive('\n');
-        let (Some(run), Some(line)) = (
-            lines.next(),
-            lines.next().filter(|line| line.ends_with('\n')),
-        ) else {
-            break;
-        };
-        let mut path: serde_json::Value = serde_json::from_str(&line[17..]).unwrap();
-        *path.pointer_mut(place).unwrap() = number.into();
-        let path = path.to_string();
-        let hash = blake3::hash(path.as_bytes()).to_hex();
-        folder.write("model.json.part", format!("{run}{} {path}\n", &hash[..16]));
-        folder.refused(&format!("{tune} -q --resume => {told}"));
-        folder.write("model.json.part", &before);
+        folder.refused(&format!(
+            "select big.svm {options} -o model.json --resume => model.json.part: the model has other settings: {told}"
+        ));
     }
-    folder.run(&format!("{tune} --resume"));
-    for ending in ["json", "csv"] {
-        let read = |name: &str| folder.read(&format!("{name}.{ending}"));
-        assert_eq!(read("model"), read("whole"));
+    folder.refused("select train.svm -k 1500 --lambda 1 -o model.json --resume => model.json.part: the model was trained on other data");
+    assert_eq!(folder.read("model.json.part"), part);
+    assert_eq!(folder.read("model.json"), "old");
+    let k = taken + 2;
+    folder.warns(&format!(
+        "{select} -k {k} --resume => going on after {taken} of {k} features"
+    ));
+    folder.run(&format!("{select} -k {k} -o whole.json").replace("-o model.json", ""));
+    assert_eq!(folder.read("model.json"), folder.read("whole.json"));
+    assert!(!folder.path("model.json.part").exists());
+}
+
+/// The finished model is gone on with where it has more steps of the same run, and never else.
+#[test]
+fn the_longer_of_two_models_is_gone_on_with() {
+    let folder = killed();
+    let part = folder.read("model.json.part");
+    let taken = list(&folder.document("model.json.part")["steps"]).len();
+    let select = "select big.svm --lambda 1 --strategy lowmem";
+    let (more, k) = (taken + 1, taken + 3);
+    folder.run(&format!("{select} -k {k} -o whole.json"));
+    for (finished, given) in [
+        (format!("{select} -k {more} -o other.json"), more),
+        (format!("{select} -k {} -o other.json", k + 1), taken),
+        (
+            format!("select big.svm --lambda 2 -k {more} -o other.json"),
+            taken,
+        ),
+        ("train train.svm --lambda 1 -o other.json".to_owned(), taken),
+    ] {
+        folder.run(&finished);
+        fs::rename(folder.path("other.json"), folder.path("model.json")).unwrap();
+        folder.write("model.json.part", &part);
+        let told = format!("going on after {given} of {k} features");
+        folder.warns(&format!("{select} -k {k} -o model.json --resume => {told}"));
+        assert_eq!(
+            folder.read("model.json"),
+            folder.read("whole.json"),
+            "{finished}"
+        );
     }
-    assert!(fs::metadata(folder.path("model.json.part")).is_err());
+}
+
+#[test]
+fn readers_of_an_unfinished_model_warn() {
+    let folder = Folder::new();
+    folder.run("select train.svm -k 2 --lambda 1 -o m.json");
+    let mut document = folder.document("m.json");
+    document["unfinished"] = serde_json::json!({"taken": 2, "asked": 40});
+    folder.write("m.json.part", document.to_string());
+    for arguments in [
+        "predict m.json.part train.svm",
+        "predict m.json.part train.svm -o s.txt",
+        "inspect m.json.part",
+        "inspect m.json.part --json",
+        "evaluate train.svm --model m.json.part --model m.json",
+        "explain m.json.part train.svm a",
+        "convert train.svm --model m.json.part -o c.svm",
+        "train train.svm --lambda 1 --features m.json.part",
+    ] {
+        let told =
+            "warning: m.json.part is the model of an unfinished run: it has 2 of 40 features\n";
+        folder.warns(&format!("{arguments} => {told}"));
+        let (_, errors) = folder.run(&arguments.replace("m.json.part", "m.json"));
+        assert!(!errors.contains("unfinished"), "{errors}");
+    }
+}
+
+/// Whatever has the name of the unfinished work is not waited for, and stays.
+#[test]
+fn whatever_is_called_like_unfinished_work_stays() {
+    let folder = Folder::new();
+    folder.run("select train.svm -k 2 --lambda 1 -o m.json");
+    folder.run("select train.svm -k 2 --lambda 1 -o finished.json");
+    let before = folder.read("m.json");
+    let part = folder.path("m.json.part");
+    let make: [(&str, &dyn Fn()); 8] = [
+        ("found a pipe or a device", &|| {
+            let made = std::process::Command::new("mkfifo").arg(&part).status();
+            assert!(made.unwrap().success());
+        }),
+        ("found a link", &|| symlink("finished.json", &part).unwrap()),
+        ("found a link", &|| symlink("absent", &part).unwrap()),
+        ("found a link", &|| symlink("/dev/zero", &part).unwrap()),
+        ("found a folder", &|| fs::create_dir(&part).unwrap()),
+        ("found another file", &|| {
+            folder.write("m.json.part", "notes");
+        }),
+        ("found another file", &|| folder.write("m.json.part", "")),
+        ("found a finished model", &|| {
+            fs::copy(folder.path("finished.json"), &part)
+                .map(drop)
+                .unwrap();
+        }),
+    ];
+    for (found, make) in make {
+        make();
+        let kind = || fs::symlink_metadata(&part).unwrap().file_type();
+        let (was, content) = (kind(), fs::read_link(&part).ok());
+        let text = was.is_file().then(|| folder.read("m.json.part"));
+        for resume in ["", "--resume"] {
+            let expected = "m.json.part: expected no unfinished work, or a file of it";
+            folder.refused(&format!(
+                "select train.svm -k 3 --lambda 1 -o m.json {resume} => {expected}, {found} (it is something else: move it away"
+            ));
+        }
+        assert_eq!((kind(), fs::read_link(&part).ok()), (was, content));
+        assert_eq!(was.is_file().then(|| folder.read("m.json.part")), text);
+        let _ = fs::remove_file(&part).or_else(|_| fs::remove_dir(&part));
+    }
+    assert_eq!(folder.read("m.json"), before);
+    folder.write("m.json.part", TRAIN);
+    folder
+        .misused("select m.json.part -k 1 --lambda 1 -o m.json => a run reads it does not replace");
+    symlink("n.json.part", folder.path("link.svg")).unwrap();
+    folder.misused(
+        "select train.svm -k 1 --lambda 1 --plot link.svg -o n.json => name the same file",
+    );
+    assert_eq!(folder.read("m.json.part"), TRAIN);
+}
+
+#[test]
+fn a_second_run_does_not_write_the_same_model() {
+    let folder = killed();
+    let mut first = folder.command(&format!("{LONG} --resume")).spawn().unwrap();
+    // It has the lock by then.
+    let begun = folder.read("model.json.part");
+    while folder.read("model.json.part") == begun {
+        assert!(first.try_wait().unwrap().is_none());
+        sleep(Duration::from_millis(5));
+    }
+    for resume in ["", "--resume"] {
+        folder.refused(&format!(
+            "{LONG} {resume} => model.json.part: expected a file that no other process writes"
+        ));
+    }
+    first.kill().unwrap();
+    first.wait().unwrap();
+    // One that began before there was any work finds it at its first step.
+    let part = folder.read("model.json.part");
+    fs::remove_file(folder.path("model.json.part")).unwrap();
+    let mut late = folder.spawn("select - -k 9 --lambda 1 -v -o model.json");
+    let mut errors = BufReader::new(late.stderr.take().unwrap());
+    let mut line = String::new();
+    while !line.contains("reading") {
+        line.clear();
+        assert!(errors.read_line(&mut line).unwrap() > 0);
+    }
+    folder.write("model.json.part", &part);
+    late.stdin
+        .take()
+        .unwrap()
+        .write_all(generated(300, 200).as_bytes())
+        .unwrap();
+    let mut rest = String::new();
+    errors.read_to_string(&mut rest).unwrap();
+    assert_eq!(late.wait().unwrap().code(), Some(1), "{rest}");
+    assert!(rest.contains("found that of another run"), "{rest}");
+    assert_eq!(folder.read("model.json.part"), part);
+    assert_eq!(folder.read("model.json"), "old");
+}
+
+/// The script of the page: a night that was killed is gone on with, and one after a finished one begins anew.
+#[test]
+fn the_job_for_every_night_goes_on_where_it_was_killed() {
+    let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/how-do-i.md");
+    let page = fs::read_to_string(page).unwrap();
+    let (_, recipe) = page.split_once("### A job for every night").unwrap();
+    let (_, script) = recipe.split_once("```sh\n").unwrap();
+    let (script, _) = script.split_once("```").unwrap();
+    let folder = Folder::empty();
+    symlink(folder.command("").get_program(), folder.path("rankrls")).unwrap();
+    let night = || {
+        let mut shell = std::process::Command::new("sh");
+        shell.current_dir(folder.path(""));
+        shell.args(["-c", &format!("PATH=.:$PATH\n{script}")]);
+        let output = shell.output().unwrap();
+        let errors = String::from_utf8(output.stderr).unwrap();
+        assert!(output.status.success(), "{errors}");
+        (folder.read("nightly.json"), errors)
+    };
+    let (whole, _) = night();
+    folder.run("select @sentences -k 5 --lambda 4 -o nightly.json");
+    folder.run("select @sentences -k 5 --lambda 1/16u -o five.json");
+    let mut work = folder.document("five.json");
+    work["unfinished"] = serde_json::json!({"taken": 5, "asked": 20});
+    folder.write("nightly.json.part", work.to_string());
+    let (again, errors) = night();
+    assert!(
+        errors.contains("going on after 5 of 20 features"),
+        "{errors}"
+    );
+    assert_eq!(again, whole);
+    assert!(!folder.path("nightly.json.part").exists());
+    let (again, errors) = night();
+    assert!(!errors.contains("going on"), "{errors}");
+    assert_eq!(again, whole);
 }
 
 #[test]

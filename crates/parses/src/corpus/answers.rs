@@ -8,14 +8,17 @@ use std::sync::mpsc::{Receiver, channel};
 use std::thread;
 
 use rankrls_files::error::Fault;
-use rankrls_files::{LinePlace, Lines};
+use rankrls_files::{LinePlace, Lines, Part};
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::observer::BuildObserver;
 use crate::Error;
 use crate::linkgrammar::{Answer, LinkParser, Options, no_thread};
 use crate::treebank::Sentence;
+
+/// The schema of the lines.
+pub(super) const SCHEMA: &str = "rankrls.parses/4";
 
 /// The outcome of a sentence, as it is kept.
 #[derive(Debug, Serialize, Deserialize)]
@@ -35,35 +38,54 @@ pub(super) struct Answers {
 }
 
 impl Answers {
-    /// Begins the file of a `run` on so many `sentences`, or goes on with the one that is there if that is asked
-    /// for: otherwise it is that of an unfinished run. All settings that answers depend on are in `run`.
+    /// Begins the work beside `output` of a `run` on so many `sentences`, or goes on with it if that is asked
+    /// for. All settings that answers depend on are in `run`.
     pub(super) fn open(
-        path: &Path,
+        output: &Path,
         run: &Value,
         sentences: usize,
         resume: bool,
     ) -> Result<Self, Error> {
         let mut places = vec![None; sentences];
-        let lines = Lines::open(path, run, resume, None, |entry, text| {
-            let fault = |found| {
-                let expected = format!("what became of one of {sentences} sentences");
-                Fault::new(expected, found)
-            };
-            let record: Record =
-                serde_json::from_slice(text).map_err(|error| fault(error.to_string()))?;
-            let sentence = record.sentence;
-            match places.get_mut(sentence) {
-                Some(place @ None) => *place = Some(entry),
-                Some(Some(_)) => return Err(fault(format!("sentence {sentence} again"))),
-                None => return Err(fault(format!("sentence {sentence}"))),
-            }
-            Ok(())
-        })?;
+        let lines = Lines::open(
+            output,
+            run,
+            "parsed sentences",
+            resume,
+            None,
+            |entry, text| {
+                let fault = |found| {
+                    let expected = format!("what became of one of {sentences} sentences");
+                    Fault::new(expected, found)
+                };
+                let record: Record =
+                    serde_json::from_slice(text).map_err(|error| fault(error.to_string()))?;
+                let sentence = record.sentence;
+                match places.get_mut(sentence) {
+                    Some(place @ None) => *place = Some(entry),
+                    Some(Some(_)) => return Err(fault(format!("sentence {sentence} again"))),
+                    None => return Err(fault(format!("sentence {sentence}"))),
+                }
+                Ok(())
+            },
+        )?;
         Ok(Self {
             done: places.iter().flatten().count(),
             lines,
             places,
         })
+    }
+
+    /// Refuses work beside `output` where there is no parser to go on with it.
+    pub(super) fn check_none(output: &Path) -> Result<(), Error> {
+        if Part::open(output)?.file().is_some() {
+            let (run, pieces) = (
+                json!({"schema": SCHEMA}),
+                "sentences parsed by --link-grammar",
+            );
+            Lines::open(output, &run, pieces, false, None, |_, _| Ok(()))?;
+        }
+        Ok(())
     }
 
     /// Keeps what became of a sentence.
@@ -169,7 +191,7 @@ mod tests {
     use super::*;
 
     fn run() -> Value {
-        serde_json::json!({"schema": "rankrls.parses/3", "sentences": 5})
+        json!({"schema": SCHEMA, "sentences": 5})
     }
 
     #[test]
@@ -194,10 +216,9 @@ mod tests {
             assert_eq!(answers.of(sentence).unwrap(), outcome);
         }
         answers.remove().unwrap();
-        assert!(!path.exists());
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
     }
 
-    /// Their hashes are right, as only who makes them can.
     #[test]
     fn records_that_cannot_be_are_refused_with_their_line() {
         let folder = tempfile::tempdir().unwrap();
@@ -210,8 +231,8 @@ mod tests {
             (&[r#"{"sentence":0,"outcome":"unknown"}"#], 2),
             (&[twice, twice], 3),
         ] {
-            let _ = std::fs::remove_file(&path);
-            let mut lines = Lines::open(&path, &run(), false, None, |_, _| Ok(())).unwrap();
+            let _ = std::fs::remove_file(folder.path().join("parses.part"));
+            let mut lines = Lines::open(&path, &run(), "", false, None, |_, _| Ok(())).unwrap();
             for text in texts {
                 let value: serde_json::Value = serde_json::from_str(text).unwrap();
                 lines.push(&value).unwrap();
@@ -219,7 +240,8 @@ mod tests {
             drop(lines);
             let opened = Answers::open(&path, &run(), 5, true);
             let error = opened.unwrap_err().to_string();
-            let expected = format!("parses:{line}:1: expected what became of one of 5 sentences");
+            let expected =
+                format!("parses.part:{line}:1: expected what became of one of 5 sentences");
             assert!(error.contains(&expected), "{error}");
         }
     }

@@ -12,8 +12,8 @@
 //! The same sources, options and parser give the same bytes at any number of threads, as long as no
 //! sentence runs out of time.
 //!
-//! **Unfinished runs.** What the parser finds is kept in the folder `NAME.part` at once, sentence by
-//! sentence. A run that was ended goes on from there; what it ends with is what a whole run would have.
+//! **Unfinished runs.** The file `NAME.part` keeps each sentence that the parser is done with. A run that was ended
+//! goes on from there, and ends with what a whole run would have.
 //!
 //! **New sentences.** With [`BuildOptions::columns`] the rows of a treebank, with or without trees,
 //! are written over the columns of another corpus, for a model of that to rank, as `test.svm.zst`.
@@ -23,7 +23,6 @@
 
 use std::path::{Path, PathBuf};
 
-use rankrls_files::error::Fault;
 use serde_json::{Value, json};
 
 use crate::Error;
@@ -47,7 +46,7 @@ mod templates;
 use answers::Answers;
 use building::Building;
 use candidates::Pool;
-use folder::Part;
+use folder::CorpusFolder;
 use source::Treebank;
 
 pub use folder::FILES;
@@ -84,16 +83,18 @@ pub fn build(
     options.check()?;
     let parsed = matches!(candidates, Candidates::LinkGrammar { .. });
     check_labels(parsed, options)?;
-    let part = Part::begin(folder)?;
+    // It is found out before the work whether the folder can be written.
+    drop(CorpusFolder::begin(folder)?);
     let gold = Treebank::read(treebank, options)?;
-    let (pool, sources) = pool(&gold, candidates, &part, options, observer)?;
+    let (pool, sources) = pool(&gold, candidates, folder, options, observer)?;
     check_labels(pool.is_link_grammar(), options)?;
     let building = Building::judge(gold, pool, options)?;
-    let manifest = building.write(&part, sources, observer)?;
+    let written = CorpusFolder::begin(folder)?;
+    let manifest = building.write(&written, sources, observer)?;
+    written.appear()?;
     if let Pool::Asked(answers) = building.pool {
         answers.remove()?;
     }
-    part.appear()?;
     Ok(manifest)
 }
 
@@ -110,7 +111,7 @@ fn check_labels(is_link_grammar: bool, options: &BuildOptions) -> Result<(), Err
 fn pool(
     gold: &Treebank,
     candidates: &Candidates,
-    part: &Part,
+    folder: &Path,
     options: &BuildOptions,
     observer: &dyn BuildObserver,
 ) -> Result<(Pool, Value), Error> {
@@ -122,12 +123,7 @@ fn pool(
     });
     let pool = match *candidates {
         Candidates::File(ref path) => {
-            if part.parses().exists() {
-                let fault = Fault::new("no file", "the work of a run that did not end");
-                let fault =
-                    fault.remedy("go on with it by --link-grammar --resume, or delete the file");
-                return Err(fault.of(&part.parses().display().to_string()).into());
-            }
+            Answers::check_none(folder)?;
             let (pool, file) = Pool::read(path, gold, options)?;
             sources["candidates"] = file;
             pool
@@ -145,7 +141,7 @@ fn pool(
             let version = Version::of(&how)?;
             let sentences = gold.sentences.len();
             let run = json!({
-                "schema": "rankrls.parses/3",
+                "schema": answers::SCHEMA,
                 "treebank": gold.source.blake3,
                 "sentences": sentences,
                 "parser": version.parser,
@@ -159,7 +155,7 @@ fn pool(
                 "linkages": how.linkages,
                 "time_limit": time_limit,
             });
-            let mut answers = Answers::open(&part.parses(), &run, sentences, resume)?;
+            let mut answers = Answers::open(folder, &run, sentences, resume)?;
             answers.parse(&gold.sentences, &how, observer)?;
             Pool::Asked(answers)
         }

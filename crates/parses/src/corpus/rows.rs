@@ -1,4 +1,4 @@
-//! Rows as text, hashed on the way to their file.
+//! Rows as text.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use super::building::{Building, Used};
 use super::candidates::Pool;
 use super::columns::Columns;
-use super::folder::{self, Part, PartFile};
+use super::folder::{self, CorpusFile, CorpusFolder};
 use super::label;
 use super::manifest::{
     FileHash, Manifest, Reason, SCHEMA, Sentences, Skipped, Spread, WrittenData,
@@ -21,7 +21,7 @@ use crate::Error;
 
 /// A data set that is being written.
 struct RowWriter {
-    file: PartFile,
+    file: CorpusFile,
     text: Vec<u8>,
     entries: Vec<(u32, f64)>,
     /// Entries of all rows of a query.
@@ -33,7 +33,7 @@ struct RowWriter {
 
 impl RowWriter {
     /// Begins a file with a comment.
-    fn create(mut file: PartFile, heading: &str) -> Result<Self, Error> {
+    fn create(mut file: CorpusFile, heading: &str) -> Result<Self, Error> {
         file.write(format!("# {heading}\n").as_bytes())?;
         Ok(Self {
             file,
@@ -153,7 +153,7 @@ const LARGEST: u64 = 4 << 30;
 /// The files while they are written.
 struct Writing<'b> {
     building: &'b Building<'b>,
-    part: &'b Part,
+    folder: &'b CorpusFolder,
     observer: &'b dyn BuildObserver,
     /// Sentences to write, and those that are written.
     of: usize,
@@ -227,8 +227,8 @@ impl Writing<'_> {
     ) -> Result<WrittenData, Error> {
         let version = env!("CARGO_PKG_VERSION");
         let heading = format!("{what} of rankrls {version} build");
-        let mut rows = RowWriter::create(self.part.create(rows)?, &heading)?;
-        let mut lines = self.part.create(texts)?;
+        let mut rows = RowWriter::create(self.folder.create(rows)?, &heading)?;
+        let mut lines = self.folder.create(texts)?;
         self.building.describe(sentences, |used, bag, texts| {
             let numbered = columns.of(bag);
             let entries = (0..used.labels.len()).map(|row| bag.row(row));
@@ -248,7 +248,7 @@ impl Writing<'_> {
 
     /// Writes the names of the columns, one a line.
     fn names(&mut self, columns: &Columns) -> Result<(), Error> {
-        let mut file = self.part.create(folder::NAMES)?;
+        let mut file = self.folder.create(folder::NAMES)?;
         for name in columns.names().iter() {
             file.write(name.as_bytes())?;
             file.write(b"\n")?;
@@ -262,7 +262,7 @@ impl Building<'_> {
     /// Writes all files of the corpus, the manifest last.
     pub(super) fn write(
         &self,
-        part: &Part,
+        folder: &CorpusFolder,
         mut sources: Value,
         observer: &dyn BuildObserver,
     ) -> Result<Manifest, Error> {
@@ -276,7 +276,7 @@ impl Building<'_> {
         }
         let mut writing = Writing {
             building: self,
-            part,
+            folder,
             observer,
             of: train.len() + test.len(),
             done: 0,
@@ -309,7 +309,7 @@ impl Building<'_> {
         };
         let mut text = serde_json::to_vec_pretty(&manifest).expect("a manifest is JSON");
         text.push(b'\n');
-        part.write_manifest(&text)?;
+        folder.write_manifest(&text)?;
         Ok(manifest)
     }
 

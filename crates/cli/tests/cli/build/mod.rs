@@ -156,6 +156,37 @@ fn folders_of_others_are_not_replaced() {
     assert_eq!(folder.list_of("c").len(), FILES.len() + 1);
 }
 
+/// Whatever has the name of the unfinished work is not waited for, and stays.
+#[cfg(unix)]
+#[test]
+fn whatever_is_called_like_unfinished_work_stays() {
+    let folder = folder();
+    folder.run(BUILD);
+    let part = folder.path("c.part");
+    for found in ["a pipe or a device", "a folder", "a link", "\"notes\""] {
+        match found {
+            "a folder" => fs::create_dir(&part).unwrap(),
+            "a link" => std::os::unix::fs::symlink("c", &part).unwrap(),
+            "\"notes\"" => folder.write("c.part", "notes"),
+            _ => {
+                let made = std::process::Command::new("mkfifo").arg(&part).status();
+                assert!(made.unwrap().success());
+            }
+        }
+        let kind = || fs::symlink_metadata(&part).unwrap().file_type();
+        let was = kind();
+        folder.refused(&format!(
+            "{BUILD} => , found {found} (it is something else: move it away"
+        ));
+        assert_eq!(kind(), was);
+        let _ = fs::remove_file(&part).or_else(|_| fs::remove_dir(&part));
+    }
+    fs::copy(folder.path("gold.conllu"), &part).unwrap();
+    folder
+        .misused("build c.part --candidates nbest.conllu -o c => a run reads it does not replace");
+    assert_eq!(folder.read("c.part"), folder.read("gold.conllu"));
+}
+
 #[cfg(unix)]
 #[test]
 fn a_full_disk_leaves_the_old_corpus() {

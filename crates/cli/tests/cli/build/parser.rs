@@ -53,7 +53,7 @@ fn folder() -> Folder {
 
 const BUILD: &str = "build gold.conllu --link-grammar";
 
-const PARSES: &str = "cut.part/parses";
+const PARSES: &str = "cut.part";
 
 fn files(folder: &Folder, name: &str) -> [Vec<u8>; 6] {
     FILES.map(|file| fs::read(folder.path(&file.replacen('c', name, 1))).unwrap())
@@ -87,18 +87,16 @@ fn a_run_that_was_killed_ends_as_a_whole_one() {
     child.wait().unwrap();
     assert!(!folder.path("cut").exists());
     folder.write("n.conllu", rows("s0", &sentence("w0", 2)));
-    for command in [
-        format!("{BUILD} -o cut"),
-        "build gold.conllu --candidates n.conllu -o cut".to_owned(),
-    ] {
-        folder.refused(&format!(
-            "{command} => {PARSES}: expected no file, found the work of a run that did not end"
-        ));
-    }
+    let parsed = folder.read(PARSES).lines().count() - 1;
+    folder.refused(&format!(
+        "{BUILD} -o cut => {PARSES}: expected no unfinished work, found {parsed} parsed sentences (go on with --resume, or delete it)"
+    ));
+    folder.refused(&format!(
+        "build gold.conllu --candidates n.conllu -o cut => {PARSES}: expected no unfinished work, found {parsed} sentences parsed by --link-grammar ("
+    ));
     folder.refused(&format!("{BUILD} --linkages 5 --resume -o cut => {PARSES}:1:1: expected the work of a run with linkages 5, found linkages 20"));
     let torn = fs::read(folder.path(PARSES)).unwrap();
     folder.write(PARSES, &torn[..torn.len() - 3]);
-    folder.write("cut.part/train.svm.zst", "half of it");
     folder.run(&format!("{BUILD} --resume -o cut"));
     assert_eq!(files(&folder, "cut"), files(&folder, "whole"));
     assert!(!folder.path("cut.part").exists());
@@ -146,12 +144,11 @@ fn damaged_answers_are_refused_with_their_place() {
     let answers = folder.read(PARSES);
     let first: usize = answers.lines().take(1).map(|line| line.len() + 1).sum();
     let mut damaged = answers.clone().into_bytes();
-    damaged[first + 100] ^= 4;
+    damaged[first] = b'x';
     folder.write(PARSES, &damaged);
     let resume = format!("{BUILD} --resume -o cut");
     folder.refused(&format!(
-        "{resume} => {PARSES}:2:1: expected the line that was written, by its hash, found a \
-         damaged one (keep only the lines before it to go on from there, or delete the file"
+        "{resume} => {PARSES}:2:1: expected what became of one of 40 sentences, found "
     ));
     assert_eq!(fs::read(folder.path(PARSES)).unwrap(), damaged);
     folder.write(PARSES, &answers[..first]);
@@ -166,7 +163,7 @@ fn a_second_process_does_not_write_the_same_corpus() {
     wait_for_answers(&folder);
     for resume in ["", "--resume"] {
         folder.refused(&format!(
-            "{BUILD} {resume} -o cut => cut.part: expected a folder that no other process writes"
+            "{BUILD} {resume} -o cut => cut.part: expected a file that no other process writes"
         ));
     }
     assert!(child.wait().unwrap().success());
