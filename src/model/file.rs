@@ -494,7 +494,7 @@ impl Document<'_> {
         let Some(Unfinished { taken, asked }) = self.unfinished else {
             return Ok(());
         };
-        let (strategy, count) = (self.strategy, self.steps.len());
+        let (strategy, count) = (self.strategy, self.steps.parts.len());
         require!(strategy.is_selection(); "unfinished": "none, with strategy {strategy}", taken);
         require!(taken == count; "unfinished.taken": "{count}, the number of steps", taken);
         require!(asked > taken; "unfinished.asked": "more than {taken}", asked);

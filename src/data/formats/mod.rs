@@ -151,7 +151,8 @@ mod tests {
     /// Feature, row and value of every entry, by the simplest of readers.
     fn naive(text: &str) -> Vec<(u32, usize, f64)> {
         let mut entries = Vec::new();
-        for (row, line) in text.lines().enumerate() {
+        let rows = text.lines().filter(|line| !line.starts_with('#'));
+        for (row, line) in rows.enumerate() {
             let tokens = line.split('#').next().unwrap_or_default().split(' ');
             for (index, value) in tokens.skip(2).filter_map(|token| token.split_once(':')) {
                 let (index, value): (u32, f64) = (index.parse().unwrap(), value.parse().unwrap());
