@@ -238,12 +238,13 @@ fn grids_count_it_with_data_and_validation() {
 #[test]
 fn the_choice_of_lambda_counts_it() {
     let data = sample::train();
+    let unlimited = GreedyRankRls::new(1, None);
+    let candidates = unlimited.candidates(&data).unwrap();
     let chosen = |memory| {
         let options = GreedyRankRls {
             memory,
-            ..GreedyRankRls::new(1, None)
+            ..unlimited.clone()
         };
-        let candidates = options.candidates(&data).unwrap();
         choose_lambda(&options, None, &candidates, &data, &mut tune::unwatched).map(drop)
     };
     let limit = 1 << 30;

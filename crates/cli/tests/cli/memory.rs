@@ -138,7 +138,7 @@ fn more_features_than_there_are_take_no_more_memory() {
 #[test]
 fn a_selection_with_a_lambda_holds_no_matrix_of_all_columns() {
     let folder = Folder::new();
-    let select = "select @parses -k 2 --max-memory 4MiB";
+    let select = "select @parses -k 2 --max-memory 5MiB";
     folder.run(&format!("{select} --lambda 16"));
     folder.fails(select, 1);
 }

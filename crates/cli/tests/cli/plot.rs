@@ -44,7 +44,7 @@ fn a_file_that_is_no_svg_is_a_mistake() {
     for arguments in [
         "select absent.svm -k 1 --lambda 1 --plot a.pdf",
         "tune absent.svm -k 1 --plot a.gif",
-        "explain absent.json absent.svm a --plot -",
+        "explain absent.json absent.svm a --plot a",
     ] {
         folder.misused(&format!("{arguments} => ends in .svg"));
     }

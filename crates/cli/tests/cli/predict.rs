@@ -164,7 +164,7 @@ fn data_of_another_corpus_are_refused_by_their_names() {
         "predict model.json b-test.svm",
         "predict model.json c.svm --names b.names.txt",
         "evaluate b-test.svm --model model.json",
-        "evaluate d.svm --model unnamed.json --model model.json",
+        "evaluate d.svm --model unnamed.json --model model.json -q",
         "evaluate a.svm --model model.json --names b.names.txt",
         "explain model.json b-test.svm x",
         "convert b-test.svm --model model.json -o p.svm",
