@@ -296,7 +296,7 @@ impl Groups {
     /// use rankrls::Queries;
     /// use rankrls::data::Groups;
     ///
-    /// let folds = |ids: [&str; 4]| {
+    /// let folds = |ids: [&'static str; 4]| {
     ///     let groups = Groups::folds(&Queries::from_row_ids(&ids)?, 2, 1)?;
     ///     let mut named: Vec<Vec<&str>> = groups
     ///         .iter()
