@@ -23,7 +23,7 @@ usage: cargo xtask TASK
                            system, and publish nothing
   lines                    lines of each folder beside the aim
   interop                  check files with scikit-learn, SciPy and LightGBM
-  python                   build the wheel of python/, test it, and run its examples";
+  python                   build the wheel of python/, test it, and run its example";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();

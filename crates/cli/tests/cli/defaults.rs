@@ -33,11 +33,11 @@ fn a_strategy_without_other_options_is_that_of_the_library() {
     let all = StrategyKind::ALL.into_iter();
     for strategy in all.filter(|kind| !kind.needs_grades()) {
         folder.run(&format!(
-            "select @parses -k 3 --strategy {strategy} -o model.json"
+            "select @parses -k 1 --strategy {strategy} -o model.json"
         ));
         let options = GreedyRankRls {
             strategy,
-            ..GreedyRankRls::new(3, None)
+            ..GreedyRankRls::new(1, None)
         };
         assert_eq!(options.needs_folds(), !strategy.distils());
         let model = options.fit(&data).unwrap();

@@ -34,16 +34,7 @@ fn distil_tells_of_its_teacher_and_that_its_errors_are_biased() {
     ));
     let compared = folder.stdout(&format!("{compare} univariate"));
     assert!(!compared.contains("biased"), "{compared}");
-}
-
-#[test]
-fn a_distilled_selection_goes_on_from_a_model() {
-    let folder = Folder::new();
-    let select = "select @parses --strategy distil --lambda 16";
-    folder.run(&format!("{select} -k 9 -o whole.json"));
-    folder.run(&format!("{select} -k 4 -o half.json"));
-    folder.run(&format!("{select} -k 9 -o half.json --resume"));
-    assert_eq!(folder.read("half.json"), folder.read("whole.json"));
+    folder.refused("tune @parses -k 4 --strategy distil --evidence lqo => biased");
 }
 
 #[test]
@@ -64,19 +55,4 @@ fn scores_of_a_file_teach() {
         folder.refused(&format!("{select} -o model.json => {says}"));
         assert!(!folder.list().contains(&"model.json".to_owned()));
     }
-}
-
-#[test]
-fn distil_is_tuned_by_folds_and_compared() {
-    let folder = Folder::new();
-    let tune = "tune @parses -k 4 --strategy distil --lambda 4,16 --choose-by cindex";
-    let document = folder.json(&format!("{tune} --json"));
-    assert_eq!(document["options"]["evidence"]["kind"], "folds");
-    folder.refused(&format!("{tune} --evidence lqo => biased"));
-    let compare = "compare @parses -k 3 --lambda 16 --strategies distil,bounded --labels unit";
-    let document = folder.json(&format!(
-        "{compare} --refit cross-fitted --blend 0.3 --json"
-    ));
-    let entries = list(&document["strategies"]);
-    assert!(entries.iter().all(|entry| entry["error"].is_null()));
 }

@@ -25,19 +25,3 @@ fn the_output_says_where_densities_are() {
         keys(&document)
     );
 }
-
-#[test]
-fn a_model_of_the_filter_is_gone_on_from() {
-    let folder = Folder::new();
-    let steps =
-        |arguments: &str| folder.json(&format!("select {arguments} --json"))["steps"].clone();
-    let options = "--lambda 1 --strategy fs-ed --validation test.svm";
-    let whole = steps(&format!("train.svm -k 3 {options}"));
-    steps(&format!("train.svm -k 2 {options} -o model.json"));
-    let extended = steps(&format!("train.svm -k 3 {options} -o model.json --resume"));
-    for step in 0..3 {
-        assert_eq!(extended[step]["feature"], whole[step]["feature"]);
-    }
-    let other = "select train.svm -k 3 --lambda 1 --strategy fs-ed -o model.json --resume";
-    folder.refused(&format!("{other} => other data"));
-}

@@ -1,7 +1,7 @@
 //! Processes killed at random moments, and what is left of their work: nothing half-written,
 //! and a run that goes on ends byte for byte where an unbroken one does.
 //!
-//! A test survives a few, and `RANKRLS_LONG` times as many.
+//! A usual run kills a selection over a finished model. With `RANKRLS_LONG` every job is killed, so many times as often.
 
 #![cfg(unix)]
 
@@ -16,6 +16,15 @@ use crate::build::link_grammar::{link_grammar, shipped_sentences};
 use crate::build::{FILES, rows};
 use crate::signals::signal;
 use crate::support::{Folder, generated, long};
+
+/// Whether every job is killed.
+fn every_job() -> bool {
+    let set = std::env::var_os("RANKRLS_LONG").is_some();
+    if !set {
+        eprintln!("NOT TESTED: RANKRLS_LONG is not set");
+    }
+    set
+}
 
 /// A command that goes on where it was killed.
 struct Job {
@@ -143,6 +152,9 @@ fn job_in(
 
 #[test]
 fn selections_survive() {
+    if !every_job() {
+        return;
+    }
     for (number, strategy) in ["dense", "bounded", "sampled --seed 3"].iter().enumerate() {
         let arguments = format!(
             "select data.svm -k 30 --lambda 1 --strategy {strategy} -o model.json --resume"
@@ -171,7 +183,7 @@ fn a_finished_model_is_never_replaced_by_an_unfinished_one() {
     let part = folder.path("model.json.part");
     let mut random = ChaCha8Rng::seed_from_u64(5);
     let (mut killed, mut with_work) = (0, 0);
-    while killed < long(30) || with_work < 5 {
+    while killed < long(10) || with_work < 3 {
         folder.write("model.json", &old);
         let mut child = run(&format!("{select} model.json")).spawn().unwrap();
         // Every other one from the moment on in which there is work.
@@ -209,6 +221,9 @@ fn a_finished_model_is_never_replaced_by_an_unfinished_one() {
 /// At any moment there is the old corpus or the new one, whole; or none, where there was none.
 #[test]
 fn corpora_appear_at_once() {
+    if !every_job() {
+        return;
+    }
     let folder = Folder::empty();
     treebank(&folder, 300);
     let corpus = || {
@@ -256,7 +271,7 @@ fn corpora_appear_at_once() {
 
 #[test]
 fn builds_by_link_grammar_survive() {
-    if !link_grammar() {
+    if !every_job() || !link_grammar() {
         return;
     }
     let folder = Folder::empty();
@@ -268,6 +283,9 @@ fn builds_by_link_grammar_survive() {
 
 #[test]
 fn conversions_survive() {
+    if !every_job() {
+        return;
+    }
     let folder = Folder::empty();
     folder.write("data.svm", generated(8000, 1600));
     let arguments = "convert data.svm -o out.svm";

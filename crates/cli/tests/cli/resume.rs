@@ -45,11 +45,9 @@ fn test_data_are_measured_along_the_whole_path() {
 fn a_model_grows_to_the_model_of_more_features() {
     let folder = Folder::new();
     for options in [
-        "--lambda 0.5 --strategy bounded",
         "--lambda 1/16u",
         "--lambda auto",
         "--lambda 0.5 --strategy sampled --candidates 2 --seed 5",
-        "--lambda 0.5 --strategy sampled --seed 2",
         "--lambda 2 --criterion ndcg@2 --convention letor --query-weight pairs",
     ] {
         let select = format!("select big.svm {options}");

@@ -133,11 +133,7 @@ fn pool(
             time_limit,
             resume,
         } => {
-            let how = Options {
-                program: PathBuf::from("link-parser"),
-                linkages: linkages.clamp(2, 1000),
-                time_limit,
-            };
+            let how = Options::new("link-parser", linkages.clamp(2, 1000), time_limit);
             let version = Version::of(&how)?;
             let sentences = gold.sentences.len();
             let run = json!({

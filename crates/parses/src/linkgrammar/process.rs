@@ -20,7 +20,10 @@ const LIMIT: usize = 1000;
 const LONGEST: usize = 2000;
 
 /// Time until the dictionary is read.
-const START: Duration = Duration::from_secs(if cfg!(test) { 5 } else { 30 });
+const START: Duration = Duration::from_secs(30);
+
+/// Time by the clock that a sentence may take beside the double of its processor time.
+const SPARE: Duration = Duration::from_secs(2);
 
 /// Bytes of an answer at the most, and for each linkage more.
 const ANSWER: usize = 1 << 20;
@@ -34,11 +37,24 @@ pub(crate) struct Options {
     /// Most linkages of a sentence, the cheapest ones: from 1 to 1,000.
     pub(crate) linkages: usize,
     /// Seconds for a sentence. The program stops by itself after so much time of the processor, and is
-    /// ended after twice that, and two seconds, by the clock.
+    /// ended after twice that, and `spare`, by the clock.
     pub(crate) time_limit: u64,
+    /// Time until the dictionary is read.
+    start: Duration,
+    spare: Duration,
 }
 
 impl Options {
+    pub(crate) fn new(program: impl Into<PathBuf>, linkages: usize, time_limit: u64) -> Self {
+        Self {
+            program: program.into(),
+            linkages,
+            time_limit,
+            start: START,
+            spare: SPARE,
+        }
+    }
+
     /// The program with all that decides what it says. It looks for dictionaries in the folder that it
     /// runs in first, so that is one without any.
     fn command(&self) -> Command {
@@ -60,7 +76,7 @@ impl Options {
         escaped(&self.program.display().to_string())
     }
 
-    fn start(&self, command: &mut Command) -> Result<Group, Error> {
+    fn group(&self, command: &mut Command) -> Result<Group, Error> {
         Group::start(command).map_err(|error| {
             let program = self.shown();
             Error::Failed(if error.kind() == io::ErrorKind::NotFound {
@@ -94,11 +110,11 @@ impl Version {
     pub(crate) fn of(options: &Options) -> Result<Self, Error> {
         let mut command = options.command();
         command.stdin(Stdio::null()).stdout(Stdio::null());
-        let group = options.start(command.stderr(Stdio::piped()))?;
+        let group = options.group(command.stderr(Stdio::piped()))?;
         let stderr = group.child().stderr.take().expect("a pipe was asked for");
         let mut said = Vec::new();
         let read = || stderr.take(ANSWER as u64).read_to_end(&mut said);
-        let found = group.within(START, &AtomicBool::new(false), read);
+        let found = group.within(options.start, &AtomicBool::new(false), read);
         let (_, late) = found.map_err(|error| no_thread(&error))?;
         let ended = group.end();
         let said = String::from_utf8_lossy(&said);
@@ -111,7 +127,7 @@ impl Version {
         let program = options.shown();
         let error = said.lines().rfind(|line| line.contains("rror"));
         let reason = match (ended, error) {
-            _ if late => format!("no answer in {} s", START.as_secs()),
+            _ if late => format!("no answer in {} s", options.start.as_secs_f64()),
             (Ok(status), None) if status.success() => {
                 return Err(Error::Failed(format!(
                     "{program}: expected the versions of dictionary and library, found none: it is no Link \
@@ -183,7 +199,7 @@ impl<'a> LinkParser<'a> {
             let reason = format!("{bytes} bytes, over the {LONGEST} that can be parsed");
             return Ok(Answer::Failed(reason));
         }
-        let mut time = Duration::from_secs(2 * self.options.time_limit + 2);
+        let mut time = Duration::from_secs(2 * self.options.time_limit) + self.options.spare;
         // The blank keeps the program from taking the sentence for a command or a comment.
         let line = format!(" {}\n", sentence.replace(char::is_control, " "));
         let mut questions = vec![&*line];
@@ -192,7 +208,7 @@ impl<'a> LinkParser<'a> {
         } else {
             // What it says when it starts is the answer to nothing.
             questions.insert(0, "");
-            time += START;
+            time += self.options.start;
             Running::start(self.options)?
         };
         let most = ANSWER + LINKAGE * self.options.linkages;
@@ -229,7 +245,7 @@ impl Running {
     fn start(options: &Options) -> Result<Self, Error> {
         let mut command = options.command();
         command.stdin(Stdio::piped()).stdout(Stdio::piped());
-        let group = options.start(command.stderr(Stdio::null()))?;
+        let group = options.group(command.stderr(Stdio::null()))?;
         let mut child = group.child();
         let stdin = child.stdin.take().expect("a pipe was asked for");
         let stdout = child.stdout.take().expect("a pipe was asked for");
@@ -285,11 +301,7 @@ mod tests {
     static GO_ON: AtomicBool = AtomicBool::new(false);
 
     fn options(program: impl Into<PathBuf>, time_limit: u64) -> Options {
-        Options {
-            program: program.into(),
-            linkages: 3,
-            time_limit,
-        }
+        Options::new(program, 3, time_limit)
     }
 
     /// Whether there is a parser, or must be.
@@ -352,8 +364,8 @@ mod tests {
 
         use super::*;
 
-        /// A script in the place of the parser.
-        fn script(body: &str) -> (tempfile::TempDir, Options) {
+        /// A script in the place of the parser. One that never answers is not waited for as long.
+        fn script(body: &str, answers: bool) -> (tempfile::TempDir, Options) {
             let folder = tempfile::tempdir().unwrap();
             let program = folder.path().join("parser");
             // By another process: a program that this one has open for writing cannot be run, and a test that
@@ -362,16 +374,28 @@ mod tests {
             let mut shell = std::process::Command::new("/bin/sh");
             let written = shell.args(["-c", write]).arg(&program).arg(body).status();
             assert!(written.unwrap().success());
-            (folder, options(program, 1))
+            let options = options(program, 1);
+            if answers {
+                return (folder, options);
+            }
+            let [start, spare] = [300, 200].map(Duration::from_millis);
+            let impatient = Options {
+                time_limit: 0,
+                start,
+                spare,
+                ..options
+            };
+            (folder, impatient)
         }
 
         #[test]
         fn one_that_does_not_start_as_the_parser_does_is_told() {
+            const LATE: &str = "no answer in 0.3 s";
             thread::scope(|scope| {
                 for (body, expected) in [
-                    ("exec sleep 1000", "no answer in 5 s"),
-                    ("sleep 1000", "no answer in 5 s"),
-                    ("exec yes", "no answer in 5 s"),
+                    ("exec sleep 1000", LATE),
+                    ("sleep 1000", LATE),
+                    ("exec yes", LATE),
                     ("exec yes >&2", "the parser ended (signal: "),
                     ("exit 3", "the parser ended (exit status: 3)"),
                     // cat alone closes its errors before it ends, and may then be killed.
@@ -382,7 +406,7 @@ mod tests {
                     ),
                 ] {
                     scope.spawn(move || {
-                        let (_folder, options) = script(body);
+                        let (_folder, options) = script(body, expected != LATE);
                         let error = Version::of(&options).unwrap_err().to_string();
                         assert!(error.contains(expected), "{body}: {error}");
                         assert!(!error.contains('\u{1b}'), "{error}");
@@ -438,7 +462,7 @@ mod tests {
                     ),
                 ] {
                     scope.spawn(move || {
-                        let (_folder, options) = script(&body);
+                        let (_folder, options) = script(&body, expected != "TimedOut");
                         let mut parser = LinkParser::new(&options, &GO_ON);
                         for _ in 0..if expected == "TimedOut" { 1 } else { 2 } {
                             let found = format!("{:?}", parser.parse("a").unwrap());
@@ -462,7 +486,7 @@ mod tests {
         fn its_children_end_with_it() {
             let body = "sleep 1000 & echo $! > \"$0.child\"\nread s";
             for (rest, stop) in [("exit 1", false), ("exec >&-; wait", false), ("wait", true)] {
-                let (folder, options) = script(&format!("{body}; {rest}"));
+                let (folder, options) = script(&format!("{body}; {rest}"), true);
                 let stop = AtomicBool::new(stop);
                 let mut parser = LinkParser::new(&options, &stop);
                 parser.parse("a").unwrap();

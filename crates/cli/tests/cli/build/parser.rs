@@ -17,7 +17,7 @@ while IFS= read -r line; do
     case "$line" in
     !limit=*) echo "limit set to ${line#*=}" ;;
     x) echo '[0]' ;;
-    *hang*) while :; do :; done ;;
+    *hang*) sleep 1000 ;;
     *garble*) echo 'cost vector = (BETTER=1)'; echo '[0]' ;;
     *crash*) exit 1 ;;
     *)
@@ -230,13 +230,14 @@ fn parsers_and_their_children_end_with_the_run() {
 fn sentences_that_the_parser_fails_on_are_reported() {
     let folder = folder();
     let gold = folder.read("gold.conllu");
+    // A parser that is started anew has longer for its first sentence: the one that hangs comes before.
     folder.write(
         "gold.conllu",
-        gold.replace("w3\t", "crash\t").replace("w5\t", "hang\t"),
+        gold.replace("w5\t", "hang\t").replace("w25\t", "crash\t"),
     );
     let (_, errors) = folder.run(&format!("{BUILD} --time-limit 1 -o c"));
     assert!(
-        errors.contains("gold.conllu:25: left out, not parsed: the parser ended"),
+        errors.contains("gold.conllu:201: left out, not parsed: the parser ended"),
         "{errors}"
     );
     assert!(

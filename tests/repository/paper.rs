@@ -4,13 +4,13 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::Command;
 
-const PAPER: &str = include_str!("../paper/paper.md");
-const BIBLIOGRAPHY: &str = include_str!("../paper/paper.bib");
+const PAPER: &str = include_str!("../../paper/paper.md");
+const BIBLIOGRAPHY: &str = include_str!("../../paper/paper.bib");
 /// The listing of `compare` stands there, and a test runs it.
-const PAGE: &str = include_str!("../docs/paper.md");
-const README: &str = include_str!("../README.md");
+const PAGE: &str = include_str!("../../docs/paper.md");
+const README: &str = include_str!("../../README.md");
 /// `studies/figures.py` fills in its tables.
-const EVIDENCE: &str = include_str!("../docs/evidence.md");
+const EVIDENCE: &str = include_str!("../../docs/evidence.md");
 
 #[test]
 fn the_header_has_title_authors_and_bibliography() {

@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-const TABLE: &str = include_str!("../CONTRIBUTING.md");
+const TABLE: &str = include_str!("../../CONTRIBUTING.md");
 
 /// The modules of the table, lowest first: `data` for `src/data/`, `peers` for `src/peers.rs`.
 fn layers() -> Vec<&'static str> {
@@ -80,7 +80,7 @@ fn modules_import_modules_above_them_in_the_table() {
 
 #[test]
 fn the_crate_lists_its_modules_as_the_table_does() {
-    let source = include_str!("../src/lib.rs");
+    let source = include_str!("../../src/lib.rs");
     let mut declared: Vec<&str> = names(source, "mod ").map(|(_, name)| name).collect();
     let mut layers = layers();
     let lines = source

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-const PAGE: &str = include_str!("../CONTRIBUTING.md");
+const PAGE: &str = include_str!("../../CONTRIBUTING.md");
 
 /// A file, whether it is new, and the lines of a diff.
 type Hunk<'a> = (&'a str, bool, Vec<&'a str>);
