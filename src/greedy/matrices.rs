@@ -281,21 +281,15 @@ impl Transform {
             multiply(&self.numbers, u, tu, |tu, product| *tu = *product);
             return;
         }
-        let columns = self.numbers.chunks_exact(u.len());
-        let mut alongs = Vec::with_capacity(columns.len());
-        for column in columns.clone() {
+        tu.copy_from_slice(u);
+        for column in self.numbers.chunks_exact(u.len()) {
             let mut along = [0.0; L];
             for (number, u) in column.iter().zip(u) {
                 kernels::add_scaled(&mut along, *number, u);
             }
-            alongs.push(along);
-        }
-        for (row, (tu, u)) in tu.iter_mut().zip(u).enumerate() {
-            let mut sum = *u;
-            for (column, along) in columns.clone().zip(&alongs) {
-                kernels::add_scaled(&mut sum, column[row], along);
+            for (number, tu) in column.iter().zip(&mut *tu) {
+                kernels::add_scaled(tu, *number, &along);
             }
-            *tu = sum;
         }
     }
 
@@ -336,6 +330,14 @@ pub(super) struct QueryMatrices {
     pub(super) transform: Transform,
     /// `trace(T_Q - I)`, which is no less than its norm.
     pub(super) trace: f64,
+}
+
+impl QueryMatrices {
+    /// How many products `X_{S,Q} theta` and `T_Q u` take together.
+    pub(super) fn products(&self) -> usize {
+        let times = if self.transform.whole { 1 } else { 2 };
+        self.selected.values.len() + times * self.transform.numbers.len()
+    }
 }
 
 #[cfg(test)]

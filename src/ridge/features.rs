@@ -35,8 +35,15 @@ pub(crate) struct Columns<'a> {
     pub(crate) classes: Cow<'a, ColumnClasses>,
     /// `k`: members of every class.
     pub(crate) counts: Vec<f64>,
-    /// The entries of the classes by row.
-    rows: CsMatI<f64, u32, usize>,
+    rows: ByRow,
+}
+
+/// The entries of columns by row.
+#[derive(Debug)]
+pub(crate) struct ByRow {
+    entries: CsMatI<f64, u32, usize>,
+    /// The roots of `k`, of every column.
+    roots: Vec<f64>,
 }
 
 /// The mean over the rows of a query, kept while the query stays.
@@ -45,18 +52,37 @@ pub(crate) type Mean = Option<(usize, Vec<f64>)>;
 impl<'a> Columns<'a> {
     fn new(classes: Cow<'a, ColumnClasses>) -> Self {
         let members = |class: usize| classes.class(class).len() as f64;
+        let counts: Vec<f64> = (0..classes.len()).map(members).collect();
+        let rows = ByRow {
+            entries: classes.matrix().to_other_storage(),
+            roots: counts.iter().map(|count| count.sqrt()).collect(),
+        };
         Self {
-            counts: (0..classes.len()).map(members).collect(),
-            rows: classes.matrix().to_other_storage(),
             classes,
+            counts,
+            rows,
+        }
+    }
+
+    /// Some of the classes by row. Columns are numbered in the order of `some`.
+    pub(crate) fn by_row(&self, some: &[usize]) -> ByRow {
+        let (mut ends, mut rows, mut values) = (vec![0], Vec::new(), Vec::new());
+        for &class in some {
+            let column = self.classes.column(class);
+            rows.extend_from_slice(column.rows);
+            values.extend_from_slice(column.values);
+            ends.push(rows.len());
+        }
+        let shape = (self.classes.matrix().rows(), some.len());
+        ByRow {
+            entries: CsMatI::new_csc(shape, ends, rows, values).to_csr(),
+            roots: some.iter().map(|&class| self.rows.roots[class]).collect(),
         }
     }
 
     /// The entries of a row: classes, ascending, and values.
     pub(crate) fn row(&self, row: usize) -> impl Iterator<Item = (usize, f64)> {
-        let (classes, values) = entries_of(&self.rows, row);
-        let classes = classes.iter().map(|&class| class as usize);
-        classes.zip(values.iter().copied())
+        self.rows.row(row)
     }
 
     /// Adds `factor` times the products of `row` with the rows from `first` on, as many as `column` is
@@ -122,7 +148,7 @@ impl<'a> Features<'a> {
     pub(crate) fn squared_difference(&self, [first, other]: [usize; 2]) -> f64 {
         match self {
             Self::Columns(columns) => {
-                let rows = [first, other].map(|row| columns.rows.outer_view(row));
+                let rows = [first, other].map(|row| columns.rows.entries.outer_view(row));
                 let [Some(preferred), Some(beaten)] = rows else {
                     return 0.0;
                 };
@@ -166,15 +192,6 @@ impl<'a> Features<'a> {
 }
 
 impl Columns<'_> {
-    /// Adds `sign` times the entries of a row, times the roots of `k`, to the `slots` of the classes that
-    /// have a place.
-    pub(crate) fn add_placed(&self, row: usize, sign: f64, places: &[u32], slots: &mut [f64]) {
-        let entries = self.row(row);
-        for (class, value) in entries.filter(|(class, _)| places[*class] != u32::MAX) {
-            slots[places[class] as usize] += sign * self.counts[class].sqrt() * value;
-        }
-    }
-
     /// The total of a class.
     pub(crate) fn total<const L: usize>(&self, class: usize, v: &[[f64; L]]) -> [f64; L] {
         let mut total = [[0.0; L]];
@@ -193,6 +210,50 @@ impl Columns<'_> {
 
     /// Predictions for the rows of the data, not centred.
     pub(crate) fn predict<const L: usize>(&self, totals: &[[f64; L]], rows: &mut [[f64; L]]) {
+        self.rows.predict(totals, rows);
+    }
+}
+
+impl ByRow {
+    /// How many columns there are.
+    pub(crate) fn columns(&self) -> usize {
+        self.roots.len()
+    }
+
+    /// The entries of a row: columns, ascending, and values.
+    fn row(&self, row: usize) -> impl Iterator<Item = (usize, f64)> {
+        let (columns, values) = self.entries_of(row);
+        let columns = columns.iter().map(|&column| column as usize);
+        columns.zip(values.iter().copied())
+    }
+
+    /// Columns and values in a row.
+    fn entries_of(&self, row: usize) -> (&[u32], &[f64]) {
+        let range = self.entries.indptr().outer_inds_sz(row);
+        (
+            &self.entries.indices()[range.clone()],
+            &self.entries.data()[range],
+        )
+    }
+
+    /// Adds `sign` times the entries of a row, times the roots of `k`, to the `slots` of the columns.
+    pub(crate) fn add_row(&self, row: usize, sign: f64, slots: &mut [f64]) {
+        for (column, value) in self.row(row) {
+            slots[column] += sign * self.roots[column] * value;
+        }
+    }
+
+    /// The columns, times the roots of `k` and these `coefficients`, added up: not centred.
+    pub(crate) fn combine<const L: usize>(&self, coefficients: &[[f64; L]], rows: &mut [[f64; L]]) {
+        let scaled = coefficients.iter().zip(&self.roots);
+        let scaled: Vec<[f64; L]> = scaled
+            .map(|(coefficient, root)| coefficient.map(|value| root * value))
+            .collect();
+        self.predict(&scaled, rows);
+    }
+
+    /// The columns times `totals`, added up.
+    fn predict<const L: usize>(&self, totals: &[[f64; L]], rows: &mut [[f64; L]]) {
         let tasks = rows.par_chunks_mut(ROWS).enumerate();
         tasks.for_each(|(task, own)| {
             predict(self, task * ROWS, totals, own);
@@ -216,21 +277,15 @@ fn add_up<const L: usize>(
 
 #[multiversion::multiversion(targets = "simd")]
 fn predict<const L: usize>(
-    columns: &Columns<'_>,
+    columns: &ByRow,
     first: usize,
     totals: &[[f64; L]],
     predictions: &mut [[f64; L]],
 ) {
     for (prediction, row) in predictions.iter_mut().zip(first..) {
-        let (classes, values) = entries_of(&columns.rows, row);
-        *prediction = gather(classes, values, totals);
+        let (own, values) = columns.entries_of(row);
+        *prediction = gather(own, values, totals);
     }
-}
-
-/// Places and values in a row.
-fn entries_of(rows: &CsMatI<f64, u32, usize>, row: usize) -> (&[u32], &[f64]) {
-    let range = rows.indptr().outer_inds_sz(row);
-    (&rows.indices()[range.clone()], &rows.data()[range])
 }
 
 /// The sum of the rows with these numbers, each times its value.

@@ -9,7 +9,7 @@ use std::borrow::Cow;
 use rayon::prelude::*;
 
 use super::comparisons::{Comparisons, Labelled};
-use super::features::{Features, Mean};
+use super::features::{ByRow, Features, Mean};
 use crate::columns::check_labels;
 use crate::data::Queries;
 use crate::error::{Error, Result, ensure};
@@ -149,33 +149,22 @@ impl System<'_> {
         classes.par_iter().with_max_len(1).map(product).collect()
     }
 
-    /// `N v` for some columns `N` of `X^` and `coefficients` `v`. `totals` has a row for each class and is
-    /// overwritten.
+    /// `N v` for the columns `N` of `X^` that are in `columns`, and `coefficients` `v`.
     pub(crate) fn combination<const L: usize>(
         &self,
-        classes: &[usize],
+        columns: &ByRow,
         coefficients: &[[f64; L]],
-        totals: &mut [[f64; L]],
         combination: &mut [[f64; L]],
     ) {
-        let columns = self.features.known();
-        totals.fill([0.0; L]);
-        for (&class, coefficient) in classes.iter().zip(coefficients) {
-            let root = columns.counts[class].sqrt();
-            totals[class] = coefficient.map(|value| root * value);
-        }
-        let predict = |rows: &mut [[f64; L]]| columns.predict(totals, rows);
-        self.rows.compare(combination, predict);
+        let combine = |rows: &mut [[f64; L]]| columns.combine(coefficients, rows);
+        self.rows.compare(combination, combine);
     }
 
-    /// Rows of `X^`, those of `query`, side by side in `slots`, which are 0: of the classes that have a
-    /// place.
-    pub(crate) fn fill_query(&self, query: usize, places: &[u32], slots: &mut [f64]) {
-        self.rows
-            .fill_query(self.features.known(), query, places, slots);
+    /// Rows of these columns of `X^`, those of `query`, side by side in `slots`, which are 0.
+    pub(crate) fn fill_query(&self, query: usize, columns: &ByRow, slots: &mut [f64]) {
+        self.rows.fill_query(columns, query, slots);
         let range = self.queries().range(query);
-        let width = slots.len() / range.len();
-        for (row, of_row) in range.zip(slots.chunks_mut(width)) {
+        for (row, of_row) in range.zip(slots.chunks_mut(columns.columns())) {
             let scale = self.rows.scale(row);
             for slot in of_row {
                 *slot *= scale;

@@ -21,7 +21,7 @@ use crate::linalg::kernels::add_scaled;
 use crate::metrics::{Convention, Judge, Metric, prediction_tolerance};
 use crate::names::Objective;
 use crate::ridge::blocks::{Block, LARGEST_BLOCK};
-use crate::ridge::features::{Columns, Features, Mean};
+use crate::ridge::features::{ByRow, Columns, Features, Mean};
 use crate::stop;
 
 /// The rows of each query, centred and scaled by the root of its weight.
@@ -243,12 +243,12 @@ impl Loss for Centred {
         }
     }
 
-    fn fill_query(&self, columns: &Columns<'_>, query: usize, places: &[u32], slots: &mut [f64]) {
+    fn fill_query(&self, columns: &ByRow, query: usize, slots: &mut [f64]) {
         let range = self.queries.range(query);
-        let width = slots.len() / range.len();
+        let width = columns.columns();
         let (mut mean, share) = (vec![0.0; width], 1.0 / range.len() as f64);
         for (row, of_row) in range.zip(slots.chunks_mut(width)) {
-            columns.add_placed(row, 1.0, places, of_row);
+            columns.add_row(row, 1.0, of_row);
             add_scaled(&mut mean, share, of_row);
         }
         for of_row in slots.chunks_mut(width) {

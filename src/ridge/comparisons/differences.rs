@@ -15,7 +15,7 @@ use crate::error::{Error, Result};
 use crate::linalg::factor::Square;
 use crate::metrics::PAIR_TIE;
 use crate::ridge::blocks::Block;
-use crate::ridge::features::{Columns, Features, Mean};
+use crate::ridge::features::{ByRow, Columns, Features, Mean};
 use crate::ridge::shape::TrainShape;
 use crate::stop;
 
@@ -231,9 +231,9 @@ impl Loss for Differences {
         }
     }
 
-    fn fill_query(&self, columns: &Columns<'_>, query: usize, places: &[u32], slots: &mut [f64]) {
+    fn fill_query(&self, columns: &ByRow, query: usize, slots: &mut [f64]) {
         for (row, sign) in self.ends(query).into_iter().zip([1.0, -1.0]) {
-            columns.add_placed(row, sign, places, slots);
+            columns.add_row(row, sign, slots);
         }
     }
 

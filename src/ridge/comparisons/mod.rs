@@ -17,7 +17,7 @@ use std::fmt;
 use std::ops::Deref;
 
 use super::blocks::Block;
-use super::features::{Columns, Features, Mean};
+use super::features::{ByRow, Columns, Features, Mean};
 use super::shape::TrainShape;
 use crate::data::Queries;
 use crate::error::{Error, Result, ensure};
@@ -95,9 +95,9 @@ pub(crate) trait Loss: fmt::Debug + Send + Sync {
     /// call.
     fn fill_row(&self, columns: &Columns<'_>, row: usize, mean: &mut Mean, slots: &mut [f64]);
 
-    /// Fills `slots`, which are 0, with the rows of `P X diag(sqrt(k))` of a query, side by side: of
-    /// the classes that have a place, which is not `u32::MAX`.
-    fn fill_query(&self, columns: &Columns<'_>, query: usize, places: &[u32], slots: &mut [f64]);
+    /// Fills `slots`, which are 0, with the rows of `P X diag(sqrt(k))` of a query, side by side, for
+    /// the `columns` of `X`.
+    fn fill_query(&self, columns: &ByRow, query: usize, slots: &mut [f64]);
 
     /// The share of pairs that predictions order as labels do; `None` where no pair has an order.
     /// `as_given` is [`Labelled::as_given`], `labels` are compared but in their own units.

@@ -10,7 +10,7 @@ use std::ops::Range;
 use rayon::prelude::*;
 
 use super::gradients::{Gradients, Operator, ROWS, Solved};
-use super::preconditioner::Preconditioner;
+use super::preconditioner::{Preconditioner, heavy_memory};
 use super::{Facts, Residuals, Solution, Solve, TOLERANCE, size};
 use crate::error::Result;
 use crate::lambda::Lambda;
@@ -28,7 +28,7 @@ pub(super) const FACTS: Facts = Facts {
         let block = size(shape.largest_query.min(LARGEST_BLOCK));
         let rows = size(shape.rows);
         let lanes = size(LANES) * (Saturating(7) * rows + size(shape.classes));
-        Saturating(8) * (rows * block + lanes)
+        Saturating(8) * (rows * block + lanes) + heavy_memory(shape)
     },
     cost: |shape: &TrainShape| shape.lambdas as f64 * 1e-6 * shape.nonzeros as f64,
     build: |system| {
@@ -404,8 +404,8 @@ impl<const L: usize> Operator<L> for Lanes<'_, L> {
             return;
         }
         let (system, blocks) = (self.system, &self.preconditioner.blocks);
-        let heaviest = &self.preconditioner.heavy.classes;
-        let mut products = system.products(heaviest, scaled);
+        let heaviest = &self.preconditioner.heavy;
+        let mut products = system.products(&heaviest.classes, scaled);
         for (lane, factor) in self.factors.iter().enumerate() {
             let mut own: Vec<f64> = products.iter().map(|product| product[lane]).collect();
             match factor {
@@ -416,8 +416,8 @@ impl<const L: usize> Operator<L> for Lanes<'_, L> {
                 product[lane] = value;
             }
         }
-        let (weights, heavy) = (&mut self.weights, &mut self.heavy);
-        system.combination(heaviest, &products, weights, heavy);
+        let heavy = &mut self.heavy;
+        system.combination(&heaviest.columns, &products, heavy);
         let queries = system.queries();
         let (out, ridges) = (&self.out, &self.ridges);
         let vectors = queries.split_mut(heavy).zip(queries.split_mut(scaled));

@@ -8,10 +8,16 @@
 //! (E + N N')^-1 = E^-1 - E^-1 N (I + N' E^-1 N)^-1 N' E^-1
 //! ```
 
+use std::num::Saturating;
+
 use rayon::prelude::*;
+
+use super::size;
 
 use crate::linalg::factor::{Cholesky, Panel, Square};
 use crate::ridge::blocks::Block;
+use crate::ridge::features::ByRow;
+use crate::ridge::shape::TrainShape;
 use crate::ridge::system::System;
 use crate::stop;
 
@@ -97,7 +103,7 @@ impl Preconditioner {
             };
             let parts: Vec<(usize, &mut [f64])> = now.iter().map(part).collect();
             parts.into_par_iter().for_each(|(query, own)| {
-                system.fill_query(query, &self.heavy.places, own);
+                system.fill_query(query, &self.heavy.columns, own);
                 self.blocks[query].halve(ridge, width, own);
             });
             inner.add_products(&panel.matrix(), sign);
@@ -106,27 +112,35 @@ impl Preconditioner {
     }
 }
 
+/// Most columns `N` for so many rows.
+fn most_heavy(rows: usize) -> usize {
+    MOST.min(rows / ROWS_EACH)
+}
+
+/// Bytes that the entries of the heaviest columns take at most.
+pub(super) fn heavy_memory(shape: &TrainShape) -> Saturating<u64> {
+    let most = size(most_heavy(shape.rows)) * size(shape.rows);
+    Saturating(12) * most.min(size(shape.nonzeros))
+}
+
 /// The heaviest columns `N`.
 #[derive(Debug)]
 pub(super) struct Heavy {
     /// Their classes, ascending.
     pub(super) classes: Vec<usize>,
-    /// The place of each class among them, or `u32::MAX`.
-    places: Vec<u32>,
+    /// Their entries alone, so that a combination of few columns reads no others.
+    pub(super) columns: ByRow,
 }
 
 impl Heavy {
     fn new(system: &System<'_>) -> Self {
-        let most = MOST.min(system.queries().rows() / ROWS_EACH);
+        let most = most_heavy(system.queries().rows());
         let sizes = system.squared_sizes();
         let mut classes: Vec<usize> = (0..sizes.len()).collect();
         classes.sort_by(|&a, &b| sizes[b].total_cmp(&sizes[a]));
         classes.truncate(most);
         classes.sort_unstable();
-        let mut places = vec![u32::MAX; sizes.len()];
-        for (&class, place) in classes.iter().zip(0..) {
-            places[class] = place;
-        }
-        Self { classes, places }
+        let columns = system.features.known().by_row(&classes);
+        Self { classes, columns }
     }
 }
