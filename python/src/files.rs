@@ -71,16 +71,14 @@ impl Reading {
 #[pyfunction]
 pub(crate) fn read(py: Python<'_>, path: PathBuf, reading: Reading) -> Result<Bound<'_, PyDict>> {
     let options = reading.options()?;
-    let (data, beside, thousands) = job::finish(py, 0, || {
+    let (data, beside) = job::finish(py, 0, || {
         options.check_effects([&*path])?;
-        let loaded = options.read(&path)?;
-        let thousands = Warning::of_thousands(&loaded);
-        let data = loaded.dataset;
+        let data = options.read(&path)?.dataset;
         // Tables have names of their own, and those that were asked for come before those beside the data.
         let beside = names_beside(&path).filter(|_| data.names().is_none());
         // Nobody asked for them: a file that is not of names is none.
         let beside = beside.and_then(|file| read_names(&file, reading.memory()).ok());
-        Ok((data, beside, thousands))
+        Ok((data, beside))
     })?;
     let matrix = Compressed::new(&data, &path, reading.max_memory)?;
     let (queries, names) = (data.queries(), data.names().or(beside.as_ref()));
@@ -99,10 +97,7 @@ pub(crate) fn read(py: Python<'_>, path: PathBuf, reading: Reading) -> Result<Bo
     let columns = data.width();
     let names = names.map(|names| names.iter().take(columns).collect::<Vec<_>>());
     result.set_item("names", names)?;
-    result.set_item(
-        "warnings",
-        told(thousands.into_iter().chain(Warning::of_names(&data))),
-    )?;
+    result.set_item("warnings", told(Warning::of_names(&data)))?;
     Ok(result)
 }
 

@@ -10,7 +10,7 @@ use rankrls_files::{Parameter, Remedy, short};
 use rayon::prelude::*;
 
 use super::Warning;
-use super::numbering::{MANY, RARE, Rows};
+use super::numbering::numbering;
 use crate::data::{Column, Dataset};
 use crate::linalg::centring::sparse_moments;
 
@@ -22,6 +22,9 @@ const ROUNDING: f64 = 1e-9;
 
 /// Columns with so large a share of the squares of centred rows leave none to the others.
 const ALMOST_ALL: f64 = 0.999;
+
+/// Logarithm of the chance below which labels in a column are no accident.
+const RARE: f64 = -14.0;
 
 /// What a column is that has the labels in it.
 const LABELS: &str = "is the label times a number plus another in every row: it tells the labels, and other rows have none";
@@ -35,20 +38,17 @@ pub struct OddColumns {
     labels: Vec<u32>,
     /// The least deviation and the largest, with their features.
     deviations: Option<[(f64, u32); 2]>,
-    /// Stored columns that were looked at.
-    columns: usize,
 }
 
 impl OddColumns {
     /// Looks at the stored columns of `data`, which may be some of all.
     pub fn look(&mut self, data: &Dataset<'_>) {
-        self.columns += data.stored_columns();
-        let (rows, labels) = (Rows::of(data), Labels::of(data));
+        let labels = Labels::of(data);
         let positions = (0..data.stored_columns()).into_par_iter();
         // Few columns are odd, of millions.
         let odd = positions.filter_map(|position| {
             let (column, feature) = (data.column(position), data.feature(position));
-            let number = rows.numbering(column, feature);
+            let number = numbering(column, feature, data);
             let tells = labels
                 .as_ref()
                 .is_some_and(|labels| labels.are_told_by(column, data));
@@ -85,7 +85,7 @@ impl OddColumns {
                 text: format!("{what}; {remedy}"),
             }
         };
-        let numberings = self.sound().iter().copied();
+        let numberings = self.numberings.iter().copied();
         labels.chain(numberings).map(warning).collect()
     }
 
@@ -105,12 +105,6 @@ impl OddColumns {
             );
             text.into()
         })
-    }
-
-    /// The columns that number rows, but for many of all: these are features in ranks.
-    pub(super) fn sound(&self) -> &[(u32, &'static str)] {
-        let many = self.numberings.len() > MANY && 2 * self.numberings.len() > self.columns;
-        if many { &[] } else { &self.numberings }
     }
 }
 

@@ -311,11 +311,11 @@ fn rounded_identifiers(queries: &Queries) -> Option<Warning> {
     ))
 }
 
-/// Labels -1 beside grades from 0 on.
+/// Labels -1 beside grades from 0 on; -1, 0 and 1 are a scale of their own.
 fn not_judged(labels: &[f64]) -> Option<Warning> {
     let is_grade = |label: &f64| label.fract() == 0.0 && (-1.0..=LARGEST_GRADE).contains(label);
     let rows = labels.iter().filter(|label| **label == -1.0).count();
-    let beside = labels.contains(&0.0) && labels.iter().any(|label| *label > 0.0);
+    let beside = labels.contains(&0.0) && labels.iter().any(|label| *label > 1.0);
     (rows > 0 && beside && labels.iter().all(is_grade)).then(|| {
         warning!(
             "{} label -1, below the grades from 0 on: -1 often means not judged, and rows that are not are to be left out",

@@ -547,7 +547,6 @@ pub(crate) fn read(options: &ReadOptions, path: &Path, console: Console) -> Resu
     let (data, file) = (&loaded.dataset, path.display());
     let (rows, queries, columns) = (data.rows(), data.queries().len(), data.width());
     tracing::info!(%file, rows, queries, columns, "read");
-    console.warn_all(Warning::of_thousands(&loaded));
     Ok(loaded)
 }
 
@@ -579,8 +578,6 @@ fn load_named(
         let names = known.iter().take(columns).collect();
         loaded.dataset = loaded.dataset.with_names(names)?;
     }
-    let header = loaded.header.as_ref();
-    console.warn_all(header.and_then(|header| Warning::of_header(header, &reading.table())));
     console.warn_all(Warning::of_columns(&loaded.dataset));
     Ok(loaded)
 }

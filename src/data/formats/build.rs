@@ -44,8 +44,6 @@ pub(super) fn build(
         packed,
         dropped_entries,
         dropped_columns,
-        header: None,
-        thousands: Vec::new(),
     })
 }
 

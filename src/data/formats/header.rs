@@ -7,6 +7,7 @@ use rankrls_files::text::utf8;
 use rankrls_files::{Remedy, Strings};
 
 use super::cells::Cell;
+use super::number::{number, remedy};
 use super::options::ReadOptions;
 use crate::data::missing::Missing;
 
@@ -27,8 +28,6 @@ pub(super) enum Cells {
 
 /// The columns, as the header names them.
 pub(super) struct Header {
-    /// The line that it began on.
-    pub(super) line: u64,
     /// Which columns are what; `None` until that is known.
     cells: Vec<Option<Cells>>,
     pub(super) titles: Vec<String>,
@@ -39,11 +38,7 @@ pub(super) struct Header {
 }
 
 impl Header {
-    pub(super) fn new(
-        record: &[Cell<'_>],
-        line: u64,
-        options: &ReadOptions,
-    ) -> Result<Self, Fault> {
+    pub(super) fn new(record: &[Cell<'_>], options: &ReadOptions) -> Result<Self, Fault> {
         if options.names.is_some() {
             let expected = "svmlight text, whose columns have no names, for names in a file";
             return Err(Fault::mismatch(expected, "a table, which names its own"));
@@ -62,9 +57,7 @@ impl Header {
             return Err(Fault::new(expected, found));
         }
         let titles = titles(record)?;
-        check_names(&titles, options.table.label.as_deref())?;
         let mut header = Self {
-            line,
             cells: vec![None; titles.len()],
             places: places(&titles)?,
             titles,
@@ -86,17 +79,7 @@ impl Header {
         self.places.get(title).copied().ok_or_else(|| {
             let expected = format!("a column {} {what}", quote(title.as_bytes()));
             let found = format!("a header of {}", quote(self.titles.join(" ").as_bytes()));
-            let mut titles = self.titles.iter();
-            let meant = titles.find(|other| other.eq_ignore_ascii_case(title));
-            let fault = Fault::new(expected, found);
-            let often = |mark: &char| self.titles.concat().matches(*mark).count() >= self.titles.len();
-            match (meant, [';', '|', '\t', ','].into_iter().find(often)) {
-                (Some(meant), _) => fault.remedy(format!("is it {}?", quote(meant.as_bytes()))),
-                (None, Some(separator)) => fault.remedy(format!(
-                    "the cells are separated by {separator:?}, which a line such as sep=; before the header says"
-                )),
-                (None, None) => fault,
-            }
+            Fault::new(expected, found)
         })
     }
 
@@ -203,7 +186,7 @@ impl Header {
     }
 }
 
-/// The titles in a header, with blanks in place of line breaks.
+/// The titles in a header, with blanks in place of line breaks. A number is none: the line is a row of data.
 fn titles(record: &[Cell<'_>]) -> Result<Vec<String>, Fault> {
     let mut titles = Vec::with_capacity(record.len());
     for (place, cell) in record.iter().enumerate() {
@@ -213,28 +196,14 @@ fn titles(record: &[Cell<'_>]) -> Result<Vec<String>, Fault> {
             let found = format!("none for column {}", place + 1);
             return Err(Fault::new("a header with a name for each column", found));
         }
+        if number(title.as_bytes()).is_ok() || remedy(title.as_bytes()).is_some() {
+            let fault = Fault::new("names of columns", quote(title.as_bytes()));
+            let remedy = "write a header before the first row, or give the column another name";
+            return Err(fault.at_column(cell.column).remedy(remedy));
+        }
         titles.push(title);
     }
     Ok(titles)
-}
-
-/// Refuses a row of numbers for a header, where the labels have a number for their title: columns that are counted
-/// have whole ones.
-fn check_names(titles: &[String], label: Option<&str>) -> Result<(), Fault> {
-    let number = |title: &str| title.trim_ascii().parse::<f64>().ok();
-    let is_value =
-        |title: &&String| number(title).is_some_and(|value| value < 0.0 || value.fract() != 0.0);
-    if label.and_then(number).is_some()
-        && let Some(value) = titles.iter().find(is_value)
-    {
-        let found = format!("{}, as in a row of data", quote(value.as_bytes()));
-        let fault = Fault::new(
-            "a header with names of columns, or whole numbers that count them",
-            found,
-        );
-        return Err(fault.remedy("write a header before the first row"));
-    }
-    Ok(())
 }
 
 /// Where each title stands.

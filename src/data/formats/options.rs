@@ -26,11 +26,6 @@ pub struct Loaded {
     pub dropped_entries: u64,
     /// In how many different columns they were.
     pub dropped_columns: u64,
-    /// The line of the header of a table, and its titles.
-    pub header: Option<(u64, Vec<String>)>,
-    /// Columns of a table whose points look like separators of thousands, and were read as decimal points: the
-    /// title, and the line and text of a cell.
-    pub thousands: Vec<(String, (u64, String))>,
 }
 
 /// What the columns of a table are, and its missing values. Only [`missing`](Self::missing) counts in

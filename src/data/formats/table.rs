@@ -12,10 +12,10 @@ use rankrls_files::text::each_line;
 use super::build::build;
 use super::cells::{Cell, Records, cells, check_lines, named_separator, placed};
 use super::header::{Cells, Header};
-use super::number::{self, BadNumber, Thousands};
+use super::number::{self, BadNumber};
 use super::options::{Loaded, ReadOptions};
 use super::text::{Text, returning};
-use super::token::{no_number, query_id};
+use super::token::{no_decimal, no_number, query_id};
 use crate::data::missing::Missing;
 use crate::data::names::{FeatureNames, IndexBase};
 use crate::data::packed::RowPacker;
@@ -32,8 +32,6 @@ struct TableRows<'o> {
     options: &'o ReadOptions,
     packer: RowPacker,
     text: Text,
-    /// What points separate in each column.
-    thousands: Vec<Thousands>,
 }
 
 impl TableRows<'_> {
@@ -45,14 +43,9 @@ impl TableRows<'_> {
             return Err(Fault::mismatch(expected, record.len().to_string()));
         }
         let (mut label, mut entries) = (0.0, 0);
-        self.thousands.resize_with(width, Thousands::default);
         for (place, (title, cell)) in header.titles.iter().zip(record).enumerate() {
             let (trimmed, column) = (cell.text.trim_ascii(), cell.column);
-            let cells = header.cells(place);
-            if matches!(cells, Cells::Label | Cells::Values(_)) {
-                self.thousands[place].look(trimmed, line);
-            }
-            match cells {
+            match header.cells(place) {
                 Cells::Others => {}
                 Cells::Query => self.query(trimmed, column - 1, line)?,
                 Cells::Label => {
@@ -113,7 +106,7 @@ fn number_in(cell: &[u8], title: &str, missing: Option<f64>, is_value: bool) -> 
     Err(match bad {
         _ if is_value => no_number(bad, cell, found, &format!("a decimal {what}"), &what),
         BadNumber::NotFinite => Fault::new(format!("a finite {what}"), found),
-        _ => Fault::new(format!("a decimal {what}"), found),
+        _ => no_decimal(Fault::new(format!("a decimal {what}"), found), cell),
     })
 }
 
@@ -128,7 +121,6 @@ pub(super) fn read(
         options,
         packer: RowPacker::default(),
         text: Text::new(name.clone(), Groups::new(options.regroup)),
-        thousands: Vec::new(),
     };
     let mut records = Records::new(delimiter);
     each_line(source, options.memory.left(), |number, line| {
@@ -157,7 +149,7 @@ pub(super) fn read(
             check_lines(&record, delimiter, &cells, numbers)?;
             match &header {
                 None => {
-                    let found = Header::new(&cells, began, options)?;
+                    let found = Header::new(&cells, options)?;
                     rows.text.memory = found.memory();
                     header = Some(found);
                 }
@@ -184,10 +176,6 @@ fn loaded(rows: TableRows<'_>, header: Header, name: &str) -> Result<Loaded, Rea
         let named = loaded.dataset.with_names(FeatureNames::new(header.names));
         loaded.dataset = named.map_err(|error| Fault::data(&error).of(name))?;
     }
-    let columns = header.titles.iter().zip(rows.thousands);
-    let columns = columns.filter_map(|(title, cells)| Some((title.clone(), cells.found()?)));
-    loaded.thousands = columns.collect();
-    loaded.header = Some((header.line, header.titles));
     Ok(loaded)
 }
 
@@ -407,14 +395,6 @@ mod tests {
             assert_eq!(found.names(), expected.names());
             assert_eq!(found.queries(), expected.queries());
         }
-        // pandas counts columns without names.
-        let numbered = with(TableOptions {
-            label: Some("2".to_owned()),
-            query: Some("0".to_owned()),
-            ..TableOptions::default()
-        });
-        let found = read(&numbered, "0,1,2\na,0.5,1\na,2,0\nb,-1,2\n");
-        assert_eq!(columns(&found), columns(&expected));
     }
 
     #[test]
@@ -445,8 +425,9 @@ mod tests {
             (options(), ",query,grade\n", "f.csv:1:1: expected a header with a name for each column, found none for column 1"),
             (options(), "Unnamed: 0,grade,query,x\n", "found \"Unnamed: 0\", an index (leave it out: put \"Unnamed: 0\" into TableOptions::ignore"),
             (options(), "grade;query;x\n", "f.csv:1:1: expected a column \"grade\" of labels, found a header of \"grade;query;x\""),
-            (options(), "1,2,0.5\n0,1,0.25\n", "f.csv:1:1: expected a column \"grade\" of labels, found a header of \"1 2 0.5\""),
-            (options(), "1,1,,0.5\n", "f.csv:1:1: expected a header with a name for each column, found none for column 3"),
+            (options(), "1,2,0.5\n0,1,0.25\n", "f.csv:1:1: expected names of columns, found \"1\" (write a header before the first row, or give the column another name)"),
+            (options(), "a,1e-3,grade,query\n", "f.csv:1:3: expected names of columns, found \"1e-3\""),
+            (options(), "sep=;\ngrade;query;\"-0,5\"\n", "f.csv:2:13: expected names of columns, found \"-0,5\""),
             (filling(Missing::Mean), "grade,query,x\n1,a,#DIV/0!\n", "f.csv:2:5: expected a decimal number in the column \"x\", found \"#DIV/0!\""),
             (options(), "grade,x\n", "f.csv:1:1: expected a column \"query\" of queries, found a header of \"grade x\""),
             (options(), "query,x\n", "f.csv:1:1: expected a column \"grade\" of labels"),
@@ -460,8 +441,8 @@ mod tests {
             (knowing(&["query"]).unlabelled(true), TABLE, "found \"query\" for a feature and for labels or queries"),
             (filling(Missing::Mean), "grade,x\n1,\n", "expected a column \"query\" of queries, whose means stand for missing values"),
             (ignoring(&["nate"]), note, "expected a column \"nate\" to leave out"),
-            (knowing(&["X"]), note, "(is it \"x\"?)"),
-            (options(), "Query,grade,x\n", "of queries, found a header of \"Query grade x\" (is it \"Query\"?)"),
+            (knowing(&["X"]), note, "f.csv:1:1: expected a column \"X\" for the feature of that name, found a header of \"query note grade x\""),
+            (options(), "Query,grade,x\n", "of queries, found a header of \"Query grade x\""),
             (options(), "query,relevance,x\n", "found a header of \"query relevance x\""),
             (ignoring(&["grade"]), note, "that are not needed, found \"grade\""),
             (ignoring(&["query"]), note, "that are not needed, found \"query\""),
@@ -483,7 +464,7 @@ mod tests {
             (options(), "grade,query,x\n1,a,1.797e308\n", "f.csv:2:5: expected a number in the column \"x\", found \"1.797e308\", which stands for a missing value (to read missing values"),
             (options(), "grade,query,x\n1,a,1e200\n", "f.csv:2:5: expected a number in the column \"x\" whose square is finite, found \"1e200\""),
             (options(), "grade,query,x\n1,a,\"1,234\"\n", "found \"1,234\""),
-            (options(), "grade,query,x\n\"0,5\",a,1\n", "column \"grade\", found \"0,5\""),
+            (options(), "grade,query,x\n\"0,5\",a,1\n", "column \"grade\", found \"0,5\" (write a decimal point, and no separators of thousands)"),
             (options(), "grade,query,x\n0,a,\"0,5\"\n", "column \"x\", found \"0,5\" (write a decimal point"),
             (options(), "grade,query,x\n1,\"a\u{a0}\",1\n", "f.csv:2:3: expected a query identifier of characters that can be seen, found \"a\\u{a0}\""),
             (options(), "grade,query,x\n1,\"a\nb\",1\n", "f.csv:2:3: expected a query identifier of characters that can be seen"),

@@ -246,13 +246,15 @@ pub(super) fn no_number(
             Fault::new(finite, found).remedy(Remedy::ReadMissing)
         }
         BadNumber::NotFinite => Fault::new(format!("a finite {what}"), found),
-        BadNumber::Syntax => {
-            let fault = Fault::new(expected.to_owned(), found);
-            match remedy(written) {
-                Some(remedy) => fault.remedy(remedy),
-                None => fault,
-            }
-        }
+        BadNumber::Syntax => no_decimal(Fault::new(expected.to_owned(), found), written),
+    }
+}
+
+/// The fault of what is `written` in the place of a decimal number, with a remedy if it is one with a comma.
+pub(super) fn no_decimal(fault: Fault, written: &[u8]) -> Fault {
+    match remedy(written) {
+        Some(remedy) => fault.remedy(remedy),
+        None => fault,
     }
 }
 

@@ -241,11 +241,8 @@ pub fn table(input: &[u8]) -> bool {
         .regroup(flags & 2 != 0)
         .unlabelled(flags & 4 != 0)
         .memory(LIMIT)
-        .table(table.clone());
-    let read = within(text, || options.read_from(text, NAME));
-    let header = read.as_ref().ok().and_then(|read| read.header.as_ref());
-    drop(header.map(|header| Warning::of_header(header, &table)));
-    come_back(read, text)
+        .table(table);
+    come_back(within(text, || options.read_from(text, NAME)), text)
 }
 
 /// Names of features.
