@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use rankrls_files::error::{Fault, quote};
 use rankrls_files::text::utf8;
-use rankrls_files::{Remedy, Strings};
+use rankrls_files::{Parameter, Remedy, Strings};
 
 use super::cells::Cell;
 use super::number::{number, remedy};
@@ -54,12 +54,14 @@ impl Header {
         {
             let expected = "names of all features, by which the columns of a table are found";
             let found = "a feature without one in the model or the training data";
-            return Err(Fault::new(expected, found));
+            let names = Parameter::Names;
+            let remedy = format!("give names by {names} where the model is trained");
+            return Err(Fault::new(expected, found).remedy(remedy));
         }
         let titles = titles(record)?;
         let mut header = Self {
             cells: vec![None; titles.len()],
-            places: places(&titles)?,
+            places: places(&titles, record)?,
             titles,
             names: Strings::default(),
         };
@@ -68,7 +70,7 @@ impl Header {
         header.leave_out(&options.table.ignore, needed)?;
         match known {
             Some(known) => header.find_features(&known)?,
-            None => header.take_features()?,
+            None => header.take_features(record)?,
         }
         Ok(header)
     }
@@ -124,7 +126,11 @@ impl Header {
                 let expected = "columns to leave out that are not needed";
                 return Err(Fault::new(expected, quote(name.as_bytes())));
             }
-            self.cells[place] = Some(Cells::Others);
+            for (cells, title) in self.cells.iter_mut().zip(&self.titles) {
+                if title == &self.titles[place] {
+                    *cells = Some(Cells::Others);
+                }
+            }
         }
         Ok(())
     }
@@ -152,14 +158,18 @@ impl Header {
     }
 
     /// Takes all other columns for features.
-    fn take_features(&mut self) -> Result<(), Fault> {
-        for (title, cells) in self.titles.iter().zip(&mut self.cells) {
+    fn take_features(&mut self, record: &[Cell<'_>]) -> Result<(), Fault> {
+        let columns = self.titles.iter().zip(&mut self.cells).zip(record);
+        for ((title, cells), cell) in columns {
             if cells.is_some() {
                 continue;
             }
-            if is_unnamed(title) {
-                let found = format!("{}, an index", quote(title.as_bytes()));
-                let fault = Fault::new("columns of features", found);
+            if title.is_empty() || is_unnamed(title) {
+                let found = match &**title {
+                    "" => "one without a name".to_owned(),
+                    title => format!("{}, an index", quote(title.as_bytes())),
+                };
+                let fault = Fault::new("columns of features", found).at_column(cell.column);
                 return Err(fault.remedy(Remedy::Ignore(title.clone())));
             }
             // No file in memory has a header of as many columns as 32 bits count.
@@ -189,13 +199,9 @@ impl Header {
 /// The titles in a header, with blanks in place of line breaks. A number is none: the line is a row of data.
 fn titles(record: &[Cell<'_>]) -> Result<Vec<String>, Fault> {
     let mut titles = Vec::with_capacity(record.len());
-    for (place, cell) in record.iter().enumerate() {
+    for cell in record {
         let text = utf8(&cell.text, cell.column - 1, "a name in UTF-8")?;
         let title = text.trim_ascii().replace(['\n', '\r'], " ");
-        if title.is_empty() {
-            let found = format!("none for column {}", place + 1);
-            return Err(Fault::new("a header with a name for each column", found));
-        }
         if number(title.as_bytes()).is_ok() || remedy(title.as_bytes()).is_some() {
             let fault = Fault::new("names of columns", quote(title.as_bytes()));
             let remedy = "write a header before the first row, or give the column another name";
@@ -206,13 +212,14 @@ fn titles(record: &[Cell<'_>]) -> Result<Vec<String>, Fault> {
     Ok(titles)
 }
 
-/// Where each title stands.
-fn places(titles: &[String]) -> Result<HashMap<String, usize>, Fault> {
+/// Where each title stands; of empty ones there may be several.
+fn places(titles: &[String], record: &[Cell<'_>]) -> Result<HashMap<String, usize>, Fault> {
     let mut places = HashMap::new();
     for (place, title) in titles.iter().enumerate() {
-        if places.insert(title.clone(), place).is_some() {
+        if places.insert(title.clone(), place).is_some() && !title.is_empty() {
             let found = format!("{} again", quote(title.as_bytes()));
-            return Err(Fault::new("a header with each name once", found));
+            let fault = Fault::new("a header with each name once", found);
+            return Err(fault.at_column(record[place].column));
         }
     }
     Ok(places)

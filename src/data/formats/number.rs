@@ -36,15 +36,27 @@ impl BadNumber {
 /// The largest value whose square is a number.
 const LARGEST: f64 = 1.340_780_792_994_259_6e154;
 
+/// Values from 0 up to here mark nothing.
+pub(super) const LEAST_MARKER: f64 = 2_147_483_647.0;
+
+/// The largest and least whole numbers of 32 bits.
+const LIMITS: [f64; 3] = [LEAST_MARKER, -2_147_483_648.0, 4_294_967_295.0];
+
 /// The value of a feature, if it can be computed with and is none by which programs say that there is
 /// none.
 #[inline]
 pub(super) fn checked(value: f64) -> Result<f64, BadNumber> {
     let size = value.abs();
-    if size < 9.969e36 {
+    if size < LEAST_MARKER {
         return Ok(value);
     }
+    if LIMITS.contains(&value) {
+        return Err(BadNumber::Marker);
+    }
     let markers = [
+        // Of 64 bits, with and without a sign: floats have no more of their digits.
+        9.223_372e18..9.223_373e18,
+        1.844_674_407e19..1.844_674_408e19,
         9.9692e36..9.9693e36,
         3.4028e38..3.4029e38,
         1e300..f64::INFINITY,
@@ -58,9 +70,13 @@ pub(super) fn checked(value: f64) -> Result<f64, BadNumber> {
     Ok(value)
 }
 
-/// The value of a feature that the whole of `token` is.
+/// The value of a feature that the whole of `token` is. Digits past all floats mark a missing value, as the largest
+/// float does.
 pub(super) fn value(token: &[u8]) -> Result<f64, BadNumber> {
-    number(token).and_then(checked)
+    match number(token) {
+        Err(BadNumber::NotFinite) if token.iter().any(u8::is_ascii_digit) => Err(BadNumber::Marker),
+        read => read.and_then(checked),
+    }
 }
 
 /// The unsigned number at the start of `text` and its length, if it has at most 15 digits and
@@ -135,14 +151,31 @@ fn long(unsigned: &[u8]) -> Result<f64, BadNumber> {
 /// Whether a word means that a value is missing: an empty cell, and the words of pandas, R, Julia,
 /// databases and statistics programs, in capitals or not.
 pub(super) fn is_missing(word: &[u8]) -> bool {
-    const WORDS: [&str; 15] = [
-        "", "NA", "N/A", "<NA>", "#N/A", "#NA", "#N/A N/A", "NaN", "-NaN", "+NaN", "NULL", "None",
-        "NaT", "missing", "\\N",
+    const WORDS: [&str; 12] = [
+        "", "NA", "N/A", "<NA>", "#N/A", "#NA", "#N/A N/A", "NULL", "None", "NaT", "missing", "\\N",
     ];
     // The marks of SAS and Stata, and of data for Weka.
     let is = |other: &&str| word.eq_ignore_ascii_case(other.as_bytes());
     let known = word.len() <= 8 && WORDS.iter().any(is);
-    known || matches!(word, b"." | b"?") || is_nan_of_windows(word)
+    known || matches!(word, b"." | b"?") || is_nan(word) || is_nan_of_windows(word)
+}
+
+/// Whether a word is a nan as C libraries write it: `nan`, `-nan(ind)`, `nan(0x8000000000000)`, `NaNQ`.
+fn is_nan(word: &[u8]) -> bool {
+    let word = word
+        .strip_prefix(b"-")
+        .or(word.strip_prefix(b"+"))
+        .unwrap_or(word);
+    let Some((name, rest)) = word.split_first_chunk::<3>() else {
+        return false;
+    };
+    let in_name = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
+    let ends = match rest {
+        [] | [b'q' | b's' | b'Q' | b'S'] => true,
+        [b'(', payload @ .., b')'] => payload.iter().all(in_name),
+        _ => false,
+    };
+    ends && name.eq_ignore_ascii_case(b"nan")
 }
 
 /// Whether a word is a nan as old programs on Windows write it: `-1.#IND`, perhaps with digits after it.
@@ -214,19 +247,28 @@ mod tests {
     #[test]
     fn numbers_that_stand_for_none_are_told_from_values() {
         let markers = "1.7976931348623157e308 -1.797e308 1.797e+308 1e300 3.4028235e38 \
-            -3.4028234663852886e+38 3.40282347E38 -3.4028231e38 3.402823e38 9.96921e36 \
+            2147483647 -2147483648 4294967295 2147483647.0 9223372036854775807 -9223372036854775808 \
+            9.223372036854776E18 9.223372e+18 18446744073709551615 1.8446744073709552e19 -3.4028234663852886e+38 3.40282347E38 -3.4028231e38 3.402823e38 9.96921e36 \
             9.969209968386869e+36 340282346638528859811704183484516925440";
         for text in markers.split(' ') {
             assert_eq!(value(text.as_bytes()), Err(BadNumber::Marker), "{text}");
             check(text);
         }
+        // Digits that round to infinity; labels have none of these.
+        for text in ["1.79769313486232e+308", "-1.797693134862316e308", "1e999"] {
+            assert_eq!(value(text.as_bytes()), Err(BadNumber::Marker), "{text}");
+        }
+        for text in ["inf", "-Infinity", "nan"] {
+            assert_eq!(value(text.as_bytes()), Err(BadNumber::NotFinite), "{text}");
+        }
         for text in ["1e155", "-9e299", "1.3407807929942598e154"] {
             assert_eq!(value(text.as_bytes()), Err(BadNumber::TooLarge), "{text}");
         }
-        let sound = "0 -999 1e20 1e36 1e37 3.4e38 3.41e38 1e100 2.2250738585072014e-308";
+        let sound = "2147483646 2147483648 -2147483647 4294967296 4294967294 -4294967295 9e18 9.2234e18 \
+            1.8446e19 1.6e18 0 -999 1e20 1e36 1e37 3.4e38 3.41e38 1e100 2.2250738585072014e-308";
         for text in sound.split(' ').chain([&*LARGEST.to_string()]) {
             let sound: f64 = text.parse().unwrap();
-            assert_eq!((checked(sound), checked(-sound)), (Ok(sound), Ok(-sound)));
+            assert_eq!(checked(sound), Ok(sound));
             assert!((sound * sound).is_finite());
         }
     }
@@ -234,8 +276,9 @@ mod tests {
     #[test]
     fn words_for_a_missing_value_are_those_of_other_programs() {
         let missing = ",NA,na,N/A,n/a,#N/A,#N/A N/A,#NA,<NA>,nan,NaN,-nan,-NaN,1.#IND,-1.#IND,1.#QNAN,\
-            -1.#QNAN,NULL,null,None,none,NaT,missing,\\N,.,?";
-        let others = "-,0,inf,#DIV/0!,#NULL!,N,..,unknown,x,nananananana";
+            -1.#QNAN,NULL,null,None,none,NaT,missing,\\N,.,?,+nan,\
+            -nan(ind),nan(ind),nan(snan),-NaN(SNAN),nan(0x8000000000000),nan(),NaNQ,NaNS,-NANQ";
+        let others = "nan(,nan),nan(a b),nanx,na n,-(nan),-nan-,nana,-,0,inf,#DIV/0!,#NULL!,N,..,unknown,x,nananananana";
         for (words, expected) in [(missing, true), (others, false)] {
             for word in words.split(',') {
                 assert_eq!(is_missing(word.as_bytes()), expected, "{word}");

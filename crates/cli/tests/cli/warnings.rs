@@ -386,16 +386,33 @@ fn names_of_columns_and_identifiers_that_became_one_are_told() {
     let folder = Folder::new();
     folder.write("names.txt", "a\nb\na\nd\ne\nf\ng\n");
     folder.warns("info train.svm --names names.txt => columns 1 and 3 are both called \"a\"");
-    for id in ["9.007199254740993e15", "1234567890123456789.0", "-1.2E+20"] {
+    for id in [
+        "9.007199254740993e15",
+        "1234567890123456789.0",
+        "-1.2E+20",
+        "1.23457E+11",
+    ] {
         folder.write(
             "t.svm",
-            format!("1 qid:{id} 1:1\n0 qid:{id} 2:1\n0 qid:2.0\n1 qid:2.0 1:1\n"),
+            format!("0 qid:2.0\n1 qid:2.0 1:1\n1 qid:{id} 1:1\n0 qid:{id} 2:1\n"),
         );
         folder.warns(&format!(
-            "info t.svm => query identifiers such as \"{id}\" are floats past 2^53"
+            "info t.svm => the query identifier \"{id}\" on line 3 is a number with fewer digits than it had"
         ));
     }
-    for id in ["9007199254740993", "2.5", "1e3", "10.1000/182", "e20"] {
+    folder.write(
+        "t.csv",
+        "sep=;\ngrade;query;x\n1;1,23457E+11;2\n0;1,23457E+11;1\n",
+    );
+    folder.warns("info t.csv --label grade --query query => \"1,23457E+11\" on line 3 is a number");
+    for id in [
+        "9007199254740993",
+        "2.5",
+        "1e3",
+        "18601e91",
+        "10.1000/182",
+        "e20",
+    ] {
         folder.write(
             "t.svm",
             format!("1 qid:{id} 1:1\n0 qid:{id} 2:1\n0 qid:2.0\n1 qid:2.0 1:1\n"),
