@@ -184,7 +184,7 @@ pub(super) fn placed(fault: Fault, began: u64, record: &[u8]) -> (u64, Fault) {
 }
 
 /// Refuses a `record` of several lines where a quote may be a stray one that has met another: where a line is a row
-/// by itself, of as many `cells`, of which numbers are numbers where `values` says so.
+/// by itself, of as many `cells`, of which numbers are numbers where `values` says so, or missing if they `may_miss`.
 ///
 /// Text in the last column leaves the first line a row, and text in the first column the last line. So these two
 /// tell of a stray quote where both are rows, or where numbers were taken into the cell.
@@ -193,6 +193,7 @@ pub(super) fn check_lines(
     delimiter: u8,
     cells: &[Cell<'_>],
     values: impl Fn(usize) -> bool,
+    may_miss: bool,
 ) -> Result<(), Fault> {
     let is_broken = |cell: &Cell<'_>| cell.text.contains(&b'\n');
     let Some(first) = cells.iter().position(is_broken) else {
@@ -203,7 +204,7 @@ pub(super) fn check_lines(
         let own = raw_cells(line, delimiter);
         let sound = |(place, cell): (usize, &&[u8])| {
             let cell = unquoted(cell.trim_ascii());
-            !values(place) || is_missing(cell) || number(cell).is_ok()
+            !values(place) || may_miss && is_missing(cell) || number(cell).is_ok()
         };
         own.len() == cells.len() && own.iter().enumerate().all(sound)
     };

@@ -206,10 +206,13 @@ impl ReadOptions {
 
 #[cfg(test)]
 mod tests {
+    use rankrls_files::ReadErrorKind;
+
     use super::*;
 
     #[test]
     fn options_without_effect_are_refused() {
+        let folder = tempfile::tempdir().unwrap();
         let table = |set: fn(&mut TableOptions)| {
             let mut table = TableOptions::default();
             set(&mut table);
@@ -233,14 +236,22 @@ mod tests {
             (zero, ["", zero_of]),
             (sizes, ["", ""]),
         ] {
-            let paths = ["a.svm", "a.csv"].map(Path::new);
+            let paths = ["a.svm", "a.csv"].map(|name| folder.path().join(name));
+            let paths = [&*paths[0], &*paths[1]];
             assert!(options.check_effects(paths).is_ok());
             for (path, message) in paths.into_iter().zip(refused) {
+                std::fs::write(path, "1 1:1\n").unwrap();
                 let error = options.check_effects([path]).err();
                 let error = error.map_or_else(String::new, |error| error.to_string());
-                assert!(error.starts_with(message), "{error}");
+                assert!(error.contains(message), "{error}");
                 assert_eq!(error.is_empty(), message.is_empty());
             }
+        }
+        // A folder, and a file that is not there, are what they are.
+        let label = table(|table| table.label = Some("x".to_owned()));
+        for path in [folder.path(), &folder.path().join("none.svm")] {
+            let error = label.check_effects([path]).unwrap_err();
+            assert!(matches!(error.kind(), ReadErrorKind::Io(_)), "{error}");
         }
     }
 }

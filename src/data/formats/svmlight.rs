@@ -186,7 +186,9 @@ mod tests {
             for chunk in [1, 16, 1 << 20] {
                 let options = ReadOptions::new().chunk(chunk);
                 let error = options.read_from(text, "f").unwrap_err();
-                assert_eq!(error.to_string(), message);
+                let text = error.to_string();
+                // Of a path it may be a table.
+                assert_eq!(text.split(" (if it is a table").next(), Some(message));
                 let Place { line, column } = error.place().unwrap();
                 assert!(message.starts_with(&format!("{}:{line}:{column}: ", error.name())));
             }
@@ -229,12 +231,10 @@ mod tests {
 
     #[test]
     fn the_first_bad_line_wins() {
-        let (returning, pair) = ("the rows of a query", "a pair");
         for (text, expected, line) in [
-            ("1 qid:a\n1 qid:b\n1 qid:a\n1 qid:a x\n", returning, 3),
-            ("1 qid:a\n1 qid:b\n1 qid:b x\n1 qid:a\n", pair, 3),
+            ("1 qid:a\n1 qid:b\n1 qid:b x\n1 qid:a\n", "a pair", 3),
             ("1 qid:a\n1\n1 qid:b\n1 qid:a\nx\n", "a qid", 2),
-            ("1 qid:a\n1 qid:b\n1 qid:a\n1\nx\n", returning, 3),
+            ("1 qid:a\n1 qid:b\n1 qid:a\n1\nx\n", "a qid", 4),
             ("1\n1 qid:a\n1 qid:b\n1 qid:a\n", "no qid", 2),
         ] {
             for chunk in [1, 4, 12, 20, 1 << 20] {

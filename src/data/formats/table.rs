@@ -149,7 +149,8 @@ pub(super) fn read(
                 let cells = header.as_ref().map(|header: &Header| header.cells(place));
                 matches!(cells, Some(Cells::Label | Cells::Values(_)))
             };
-            check_lines(&record, delimiter, &cells, numbers)?;
+            let may_miss = options.unlabelled || options.table.missing.is_some();
+            check_lines(&record, delimiter, &cells, numbers, may_miss)?;
             match &header {
                 None => {
                     let found = Header::new(&cells, options)?;
@@ -385,7 +386,7 @@ mod tests {
                 (2, "\n\n"),
                 (1, header),
                 (2, "total,,\n"),
-                (1, "a,p,1,2,3\n"),
+                (1, "a,p,1\n"),
             ] {
                 let mut lines: Vec<&str> = rows.split_inclusive('\n').collect();
                 lines.insert(after, other);
