@@ -110,6 +110,12 @@ impl Warning {
         returned.into_iter().chain(cut).collect()
     }
 
+    /// Warns of query identifiers that may stand for several.
+    pub fn of_identifiers(queries: &Queries) -> Option<Self> {
+        let mut ids = queries.ids().into_iter().flat_map(Strings::iter);
+        ids.find(|id| is_rounded(id)).map(|id| rounded(id, ""))
+    }
+
     /// Warns of names, columns and labels that look as if the data were read wrongly.
     pub fn of_columns(data: &Dataset<'_>) -> Vec<Self> {
         let mut warnings: Vec<Self> = Self::of_names(data).into_iter().collect();
@@ -377,8 +383,7 @@ impl Dataset<'_> {
     /// Warnings about the data, before anything is learnt. O(nnz) time at most.
     pub fn warnings(&self) -> Vec<Warning> {
         let mut warnings = Warning::of_columns(self);
-        let mut ids = self.queries().ids().into_iter().flat_map(Strings::iter);
-        warnings.extend(ids.find(|id| is_rounded(id)).map(|id| rounded(id, "")));
+        warnings.extend(Warning::of_identifiers(self.queries()));
         warnings.extend(Warning::of_queries(self));
         warnings
     }
