@@ -42,7 +42,6 @@ class RankingData(NamedTuple):
 _READING: dict[str, list[Any]] = {
     "n_features": [_data.COUNT, None],
     "zero_based": ["boolean"],
-    "regroup": ["boolean"],
     "format": [str],
     "label": [str, None],
     "query": [str, None],
@@ -57,7 +56,6 @@ def read(
     *,
     n_features: int | None = None,
     zero_based: bool = False,
-    regroup: bool = False,
     names: str | os.PathLike[str] | None = None,
     format: str = "auto",
     label: str | None = None,
@@ -80,9 +78,6 @@ def read(
         By default the highest column of the file is the last.
     zero_based : bool, default=False
         Whether the first feature of the file is 0, not 1.
-    regroup : bool, default=False
-        Whether to move the rows of a query that comes back to its others. By default such a file is
-        refused.
     names : path-like, optional
         A file with the names of the features, one a line. By default ``NAME.names.txt`` or
         ``names.txt.zst`` of a corpus beside the data, if there is one; a table has them in its
@@ -129,7 +124,6 @@ def read(
     validate_parameter_constraints(_READING, locals(), "read")
     reading = {
         "zero_based": zero_based,
-        "regroup": regroup,
         "width": n_features,
         "names": None if names is None else Path(names),
         "format": format,

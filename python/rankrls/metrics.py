@@ -2,8 +2,8 @@
 
 Names are ``map``, ``p@K``, ``ndcg@K``, ``mean-ndcg``, ``err``, ``mrr``, ``cindex`` and
 ``label@1``, the label of the row ranked first. Rules stand in the name: ``map:2``, ``p@5:2`` and
-``mrr:2`` take labels from 2 on for relevant, ``ndcg@10:linear`` and ``mean-ndcg:linear`` have gain y
-in place of 2**y - 1, ``err:4`` has grades up to 4 (``err`` up to the largest label), and
+``mrr:2`` take labels from 2 on for relevant. ``ndcg@10:linear`` and ``mean-ndcg:linear`` have
+gain y in place of 2**y - 1. ``err:4`` has grades up to 4, ``err`` up to the largest label.
 ``ndcg@10(letor)`` names its convention. The convention "standard" discounts rank r by
 1 / log2(r + 1), averages over tied scores and leaves out queries without a value; "letor"
 reproduces published LETOR 4.0 figures.

@@ -23,7 +23,6 @@ use crate::warnings::told;
 #[pyo3(from_item_all)]
 pub(crate) struct Reading {
     zero_based: bool,
-    regroup: bool,
     width: Option<usize>,
     names: Option<PathBuf>,
     format: String,
@@ -54,7 +53,6 @@ impl Reading {
         Ok(ReadOptions::new()
             .format(format)
             .zero_based(self.zero_based)
-            .regroup(self.regroup)
             .width(self.width)
             .names(self.names.clone())
             .table(TableOptions {
@@ -71,16 +69,16 @@ impl Reading {
 #[pyfunction]
 pub(crate) fn read(py: Python<'_>, path: PathBuf, reading: Reading) -> Result<Bound<'_, PyDict>> {
     let options = reading.options()?;
-    let (data, beside, thousands) = job::finish(py, 0, || {
+    let (data, beside, mut warnings) = job::finish(py, 0, || {
         options.check_effects([&*path])?;
         let loaded = options.read(&path)?;
-        let thousands = Warning::of_thousands(&loaded);
+        let warnings = Warning::of_loaded(&loaded);
         let data = loaded.dataset;
         // Tables have names of their own, and those that were asked for come before those beside the data.
         let beside = names_beside(&path).filter(|_| data.names().is_none());
         // Nobody asked for them: a file that is not of names is none.
         let beside = beside.and_then(|file| read_names(&file, reading.memory()).ok());
-        Ok((data, beside, thousands))
+        Ok((data, beside, warnings))
     })?;
     let matrix = Compressed::new(&data, &path, reading.max_memory)?;
     let (queries, names) = (data.queries(), data.names().or(beside.as_ref()));
@@ -99,10 +97,8 @@ pub(crate) fn read(py: Python<'_>, path: PathBuf, reading: Reading) -> Result<Bo
     let columns = data.width();
     let names = names.map(|names| names.iter().take(columns).collect::<Vec<_>>());
     result.set_item("names", names)?;
-    result.set_item(
-        "warnings",
-        told(thousands.into_iter().chain(Warning::of_names(&data))),
-    )?;
+    warnings.extend(Warning::of_names(&data));
+    result.set_item("warnings", told(warnings))?;
     Ok(result)
 }
 

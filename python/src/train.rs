@@ -135,6 +135,7 @@ impl Training {
         let classes = params.column_classes(data)?;
         let mut outcome = params.train(data, Some(&classes))?;
         let mut warnings = Warning::of_columns(data);
+        warnings.extend(Warning::of_identifiers(data.queries()));
         if self.options.objective.is_within_queries() {
             warnings.extend(Warning::of_queries(data));
             if let Some(HoldOut::Given { groups, .. }) = &outcome.held_out {

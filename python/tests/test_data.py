@@ -263,7 +263,7 @@ def test_labels_too_small_for_their_squares_are_refused(labels, small):
 def test_rows_of_a_query_may_be_anywhere(small):
     X, y, qid = small
     order = np.random.default_rng(1).permutation(90)
-    # Queries in order of their first rows, as --regroup has them.
+    # Queries in order of their first rows, as files have them.
     first = np.unique(qid[order], return_index=True)[1]
     place = np.argsort(np.argsort(first))
     sorted_rows = order[np.lexsort((np.arange(90), place[qid[order]]))]

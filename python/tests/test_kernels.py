@@ -208,7 +208,7 @@ def test_models_are_those_of_the_command(params, scattered, command, tmp_path, m
     options = [f"--{name}={value}" for name, value in given.items()]
     if pairs is not None:
         options += ["--pairs", "pairs.txt"]
-    options += ["--regroup", "--lambda", 2, "--holdout-scores", "out.txt"]
+    options += ["--lambda", 2, "--holdout-scores", "out.txt"]
     found = json.loads(command("train", "data.svm", "-o", "theirs.json", "--json", *options))
     assert Path("ours.json").read_text() == Path("theirs.json").read_text()
     held_out = np.loadtxt("out.txt")
@@ -218,7 +218,7 @@ def test_models_are_those_of_the_command(params, scattered, command, tmp_path, m
     assert np.array_equal(held_out, model.holdout_predictions_)
     assert model.holdout_error_ == found["holdout"]["squared"]
     assert model.holdout_cindex_ == found["holdout"]["cindex"]
-    scores = np.loadtxt(command("predict", "ours.json", "data.svm", "--regroup").splitlines())
+    scores = np.loadtxt(command("predict", "ours.json", "data.svm").splitlines())
     loaded = RankRLS.from_json("theirs.json")
     assert np.allclose(scores, model.predict(X), rtol=1e-13, atol=1e-13)
     assert np.array_equal(loaded.predict(X), model.predict(X))

@@ -191,9 +191,8 @@ def test_files_that_are_refused(tmp_path, small):
     with pytest.raises(ValueError, match=r"bad\.svm:3:"):
         rankrls.read(path)
     path.write_text("1 qid:1 1:1\n0 qid:2 1:2\n1 qid:1 2:5\n")
-    with pytest.raises(ValueError, match="next to each other"):
-        rankrls.read(path)
-    assert rankrls.read(path, regroup=True).qid.tolist() == [1, 1, 2]
+    with pytest.warns(UserWarning, match='query "1" comes back on line 3'):
+        assert rankrls.read(path).qid.tolist() == [1, 1, 2]
     with pytest.raises(FileNotFoundError):
         rankrls.read(tmp_path / "none.svm")
     X, y, _ = small
@@ -307,7 +306,6 @@ def test_tables_are_read_as_the_command_reads_them(tmp_path):
         ({"missing": "median", **columns}, "missing: expected a finite number, or mean"),
         ({"missing": np.nan, **columns}, "'missing' parameter of read must be .*Got nan"),
         ({"format": "arff"}, 'format: expected one of auto, svmlight, .* found "arff"'),
-        ({"regroup": "no"}, "'regroup' .*'bool'.*Got 'no'"),
         ({"max_memory": "much"}, "max_memory: "),
     ):
         with pytest.raises(ValueError, match=message):

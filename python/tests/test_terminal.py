@@ -65,7 +65,7 @@ def test_every_command_prints_to_a_terminal(program, folder, arguments):
     )
     lines = shown.replace("\r\n", "\n")
     steady = [re.sub(r"[\d.]+", "", line) for line in run.stdout.splitlines()]
-    # Below the last bar, which is taken away, stand the results, and warnings before or behind them.
+    # Below the last bar, which is taken away, stand the results, and warnings around them.
     printed = re.sub(r"[\d.]+", "", lines.rpartition("\x1b[2K")[2])
     assert "\n".join(steady) in printed
 

@@ -127,7 +127,7 @@ mod tests {
             let scale = [Scale::None, Scale::Sd, Scale::Max][scale];
             let text = text(&cells);
             let table = TableOptions { missing: Some(Missing::Mean), ..TableOptions::default() };
-            let options = ReadOptions::new().regroup(true).table(table);
+            let options = ReadOptions::new().table(table);
             let whole = options.read_from(text.as_bytes(), "text").unwrap().dataset;
             let read = options.packed(true).read_from(text.as_bytes(), "text").unwrap();
             let mut seen = 0;

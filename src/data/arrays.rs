@@ -141,7 +141,7 @@ impl<'a> Dataset<'a> {
     /// rows have to move. A teacher is left out, whose scores are of the queries before.
     pub fn regrouped<T: PartialEq + ToString>(mut self, row_ids: &[T]) -> Result<Self> {
         check::length("identifiers of queries", self.rows(), row_ids.len())?;
-        let (queries, order) = group(row_ids, true)?;
+        let (queries, order) = group(row_ids).finish(row_ids.len())?;
         self.whole = None;
         self.examples.teacher = None;
         let Some(order) = order else {

@@ -448,8 +448,10 @@ mod tests {
     /// Rows of queries that come back: they were moved.
     fn moved() -> Dataset<'static> {
         let text = b"1 qid:long_name_a 1:1\n0 qid:b 2:1\n2 qid:long_name_a 2:2\n";
-        let options = ReadOptions::new().regroup(true);
-        options.read_from(&text[..], "f").unwrap().dataset
+        ReadOptions::new()
+            .read_from(&text[..], "f")
+            .unwrap()
+            .dataset
     }
 
     #[test]

@@ -41,6 +41,7 @@ pub use label_scale::LabelScale;
 pub use names::{Feature, FeatureNames, IndexBase};
 pub use packed::Packed;
 pub use queries::Queries;
+pub(crate) use queries::is_rounded;
 pub use ranker::{Ranker, write_query_sizes};
 pub use rankrls_files::{CompleteOutput, Output, Strings};
 pub use sidecar::names_file;

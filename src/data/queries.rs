@@ -53,7 +53,19 @@ impl Queries {
     /// Queries from the identifier of every row, in row order: integers, text, or anything else that
     /// can be compared and written.
     pub fn from_row_ids<T: PartialEq + ToString>(row_ids: &[T]) -> Result<Self> {
-        group(row_ids, false).map(|(queries, _)| queries)
+        let groups = group(row_ids);
+        if let Some((query, row)) = groups.returned {
+            let (id, first) = (
+                groups.ids.get(query as usize),
+                groups.places[query as usize],
+            );
+            return Err(Error::data(format!(
+                "query {:?} begins at row {first} and comes back at row {row}: rows of a query must be contiguous",
+                id.unwrap_or_default()
+            )));
+        }
+        let (queries, _) = groups.finish(row_ids.len())?;
+        Ok(queries)
     }
 
     /// This partition with one identifier a query.
@@ -224,10 +236,8 @@ pub(super) struct Groups {
     positions: HashMap<u64, u32>,
     hasher: RandomState,
     runs: Vec<Stretch>,
-    /// Whether a query that comes back goes on.
-    regroup: bool,
-    /// Whether one did.
-    returned: bool,
+    /// The first query that came back, and its place then.
+    returned: Option<(u32, u64)>,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -237,13 +247,6 @@ struct Stretch {
 }
 
 impl Groups {
-    pub(super) fn new(regroup: bool) -> Self {
-        Self {
-            regroup,
-            ..Self::default()
-        }
-    }
-
     /// The place of the first row with an identifier.
     pub(super) fn first_place(&self) -> Option<u64> {
         self.places.first().copied()
@@ -255,24 +258,34 @@ impl Groups {
         last.is_some_and(|run| self.ids.get(run.query as usize) == Some(id))
     }
 
+    /// The first query that came back after others, and its place then.
+    pub(super) fn returned(&self) -> Option<(&str, u64)> {
+        let (query, place) = self.returned?;
+        Some((self.ids.get(query as usize)?, place))
+    }
+
+    /// The first identifier that may stand for several, as [`is_rounded`] says, and its place.
+    pub(super) fn rounded(&self) -> Option<(&str, u64)> {
+        let mut all = self.ids.iter().zip(self.places.iter().copied());
+        all.find(|(id, _)| is_rounded(id))
+    }
+
     /// Adds `rows` rows of the query `id`, of which the first is at `place`.
-    pub(super) fn add(&mut self, id: &str, rows: usize, place: u64) -> Result<(), u64> {
+    pub(super) fn add(&mut self, id: &str, rows: usize, place: u64) {
         if self.ends_with(id)
             && let Some(run) = self.runs.last_mut()
         {
             run.rows += rows;
-            return Ok(());
+            return;
         }
         let query = match self.find(id) {
-            Ok(query) if self.regroup => {
-                self.returned = true;
+            Ok(query) => {
+                self.returned.get_or_insert((query, place));
                 query
             }
-            Ok(query) => return Err(self.places[query as usize]),
             Err(key) => self.begin(id, key, place),
         };
         self.runs.push(Stretch { query, rows });
-        Ok(())
     }
 
     /// The query `id`, or the key that it is to have in `positions`.
@@ -307,7 +320,7 @@ impl Groups {
             sizes[run.query as usize] += run.rows;
         }
         let queries = Queries::from_sizes(&sizes)?.with_ids(self.ids)?;
-        let order = self.returned.then(|| order(&queries, &self.runs));
+        let order = self.returned.map(|_| order(&queries, &self.runs));
         Ok((queries, order))
     }
 }
@@ -330,26 +343,33 @@ fn order(queries: &Queries, runs: &[Stretch]) -> Vec<u32> {
     order
 }
 
-/// Queries from the identifier of every row; the present position of every row if rows must move,
-/// which is an error unless `regroup` is set.
-pub(super) fn group<T: PartialEq + ToString>(
-    row_ids: &[T],
-    regroup: bool,
-) -> Result<(Queries, Option<Vec<u32>>)> {
-    let mut groups = Groups::new(regroup);
+/// Queries from the identifier of every row.
+pub(super) fn group<T: PartialEq + ToString>(row_ids: &[T]) -> Groups {
+    let mut groups = Groups::default();
     let mut row = 0;
     for run in row_ids.chunk_by(PartialEq::eq) {
-        let id = run[0].to_string();
-        let added = groups.add(&id, run.len(), row as u64);
-        added.map_err(|first| {
-            Error::data(format!(
-                "query {id:?} begins at row {first} and comes back at row {row}: rows of a query \
-                 must be contiguous"
-            ))
-        })?;
+        groups.add(&run[0].to_string(), run.len(), row as u64);
         row += run.len();
     }
-    groups.finish(row)
+    groups
+}
+
+/// From here on different whole numbers are one float.
+const EXACT: f64 = 9_007_199_254_740_992.0;
+
+/// Whether an identifier is one that may stand for several, as a program wrote a number with fewer digits than it had:
+/// `1.23457E+11` of a spreadsheet, or a float past those that tell whole numbers apart. Hexadecimal digits have
+/// neither point nor plus.
+pub(crate) fn is_rounded(id: &str) -> bool {
+    // Spreadsheets write the point of the country.
+    let number = id.replacen(',', ".", 1);
+    let Some(value) = number.parse::<f64>().ok().filter(|value| value.is_finite()) else {
+        return false;
+    };
+    let Some((digits, exponent)) = number.split_once(['e', 'E']) else {
+        return number.contains('.') && value.abs() >= EXACT;
+    };
+    !exponent.starts_with('-') && (exponent.starts_with('+') || digits.contains('.'))
 }
 
 #[cfg(test)]
@@ -366,16 +386,33 @@ mod tests {
         assert_eq!(queries.largest(), 2);
     }
 
-    fn add_all(groups: &mut Groups, ids: &str) -> Result<(), u64> {
-        let mut places = ids.chars().zip(1..);
-        places.try_for_each(|(id, place)| groups.add(&id.to_string(), 1, place))
+    fn groups(ids: &str) -> Groups {
+        let mut groups = Groups::default();
+        for (id, place) in ids.chars().zip(1..) {
+            groups.add(&id.to_string(), 1, place);
+        }
+        groups
     }
 
     #[test]
-    fn a_returning_query_is_refused_or_merged() {
-        assert_eq!(add_all(&mut Groups::new(false), "aabba"), Err(1));
-        let mut groups = Groups::new(true);
-        add_all(&mut groups, "aabcbab").unwrap();
+    fn identifiers_with_too_few_digits_are_told_from_others() {
+        for id in
+            "1.23457E+11 1.23458e+11 1,23457E+11 1E+11 1.23457E11 -1.2E+20 9.007199254740993e15 \
+            1234567890123456789.0 123.457E+09"
+                .split(' ')
+        {
+            assert!(is_rounded(id), "{id}");
+        }
+        for id in "18601e91 1e5 3e12 9007199254740993 2.5 e20 1.2.3e4 10.1000/182 1e-5 1.5e-7 0x1e+5 inf 1.e 12e+".split(' ') {
+            assert!(!is_rounded(id), "{id}");
+        }
+    }
+
+    #[test]
+    fn a_returning_query_is_merged_and_told() {
+        assert_eq!(groups("aabba").returned(), Some(("a", 5)));
+        assert_eq!(groups("aabb").returned(), None);
+        let groups = groups("aabcbab");
         let (queries, order) = groups.finish(7).unwrap();
         assert_eq!(queries.offsets(), [0, 3, 6, 7]);
         assert_eq!(queries.ids().unwrap().iter().collect::<String>(), "abc");
@@ -384,10 +421,8 @@ mod tests {
 
     #[test]
     fn contiguous_rows_stay_where_they_are() {
-        let mut groups = Groups::new(true);
-        add_all(&mut groups, "ba").unwrap();
-        assert_eq!(groups.finish(2).unwrap().1, None);
-        let (queries, order) = Groups::new(true).finish(3).unwrap();
+        assert_eq!(groups("ba").finish(2).unwrap().1, None);
+        let (queries, order) = Groups::default().finish(3).unwrap();
         assert_eq!((queries.len(), order), (1, None));
     }
 

@@ -9,7 +9,7 @@ use rankrls_files::{Parameter, Remedy, short};
 use rayon::prelude::*;
 
 use super::Warning;
-use super::numbering::{MANY, RARE, Rows};
+use super::numbering::numbering;
 use crate::columns::{ColumnClasses, ROUNDING};
 use crate::data::{Column, Dataset};
 use crate::linalg::centring::sparse_moments;
@@ -19,6 +19,9 @@ const UNITS: f64 = 1e7;
 
 /// Columns with so large a share of the squares of centred rows leave none to the others.
 const ALMOST_ALL: f64 = 0.999;
+
+/// Logarithm of the chance below which labels in a column are no accident.
+const RARE: f64 = -14.0;
 
 /// What a column is that has the labels in it.
 const LABELS: &str = "is the label times a number plus another in every row: it tells the labels, and other rows have none";
@@ -30,20 +33,17 @@ pub struct OddColumns {
     numberings: Vec<(u32, &'static str)>,
     /// Features that tell the labels.
     labels: Vec<u32>,
-    /// Stored columns that were looked at.
-    columns: usize,
 }
 
 impl OddColumns {
     /// Looks at the stored columns of `data`, which may be some of all.
     pub fn look(&mut self, data: &Dataset<'_>) {
-        self.columns += data.stored_columns();
-        let (rows, labels) = (Rows::of(data), Labels::of(data));
+        let labels = Labels::of(data);
         let positions = (0..data.stored_columns()).into_par_iter();
         // Few columns are odd, of millions.
         let odd = positions.filter_map(|position| {
             let (column, feature) = (data.column(position), data.feature(position));
-            let number = rows.numbering(column, feature);
+            let number = numbering(column, feature, data);
             let tells = labels
                 .as_ref()
                 .is_some_and(|labels| labels.are_told_by(column, data));
@@ -68,14 +68,8 @@ impl OddColumns {
                 text: format!("{what}; {remedy}"),
             }
         };
-        let numberings = self.sound().iter().copied();
+        let numberings = self.numberings.iter().copied();
         labels.chain(numberings).map(warning).collect()
-    }
-
-    /// The columns that number rows, but for many of all: these are features in ranks.
-    pub(super) fn sound(&self) -> &[(u32, &'static str)] {
-        let many = self.numberings.len() > MANY && 2 * self.numberings.len() > self.columns;
-        if many { &[] } else { &self.numberings }
     }
 }
 

@@ -1,9 +1,8 @@
-//! Tables, preferences and models that were read, and may mean something else.
+//! Preferences and models that were read, and may mean something else.
 
-use rankrls_files::{counted, short};
+use rankrls_files::counted;
 
 use super::Warning;
-use crate::data::read::{Loaded, TableOptions};
 use crate::data::{Dataset, Preference};
 use crate::model::Unfinished;
 
@@ -13,46 +12,6 @@ impl Warning {
         let progress = progress?;
         Some(Self::from(format!(
             "{name} is the model of an unfinished run: it has {progress} features"
-        )))
-    }
-
-    /// Warns of the `titles` on a `line` of a table, which may be its first row, as columns of `table` have numbers
-    /// for titles. Columns may count from 0 or 1, as those without names do in pandas, and others may be years.
-    pub fn of_header((line, titles): &(u64, Vec<String>), table: &TableOptions) -> Option<Self> {
-        let label = table.label.as_deref()?.trim();
-        let is_value = |title: &str| {
-            title.parse::<f64>().is_ok()
-                || matches!(title.to_ascii_lowercase().as_str(), "true" | "false")
-        };
-        let numbers: Vec<&str> = titles
-            .iter()
-            .map(String::as_str)
-            .filter(|title| is_value(title))
-            .collect();
-        let whole: Option<Vec<u64>> = numbers.iter().map(|title| title.parse().ok()).collect();
-        let counts = |whole: Vec<u64>| {
-            let first = whole.first().copied().unwrap_or_default();
-            let mut pairs = whole.windows(2);
-            let counted = pairs.all(|pair| pair[0].checked_add(1) == Some(pair[1]));
-            !is_value(label) || counted && first < 2
-        };
-        let odd = !whole.is_some_and(counts);
-        let first = numbers.first().filter(|_| odd)?;
-        Some(Warning::from(format!(
-            "line {line}, the header, has the title {first:?}: is it the first row of the data? Then write a header \
-             before it"
-        )))
-    }
-
-    /// Warns of points that were read as decimal points of a table, and look like separators of thousands.
-    pub fn of_thousands(loaded: &Loaded) -> Option<Self> {
-        let (title, (line, cell)) = loaded.thousands.first()?;
-        let columns = counted(loaded.thousands.len(), "column");
-        let value = cell.parse().map_or_else(|_| cell.clone(), short);
-        Some(Warning::from(format!(
-            "numbers in {columns}, such as {cell:?} on line {line} in the column {title:?}, were read with decimal \
-             points, as {value}: beside whole numbers below 1000 the points look like separators of thousands; write numbers \
-             without them"
         )))
     }
 
@@ -98,33 +57,5 @@ impl Warning {
             )));
         }
         warnings
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_header_of_numbers_is_a_row_unless_they_count_columns() {
-        let most = u64::MAX.to_string();
-        for (titles, label, odd) in [
-            (&["grade", "x"][..], "grade", false),
-            (&["0", "1", "2"], "2", false),
-            (&["grade", "1990", "2000"], "grade", false),
-            (&["1", "3", "0.5"], "1", true),
-            (&["5", "6"], "5", true),
-            // No number comes after the largest of all.
-            (&["grade", &most, "0"], "grade", false),
-            (&[&most, "0"], "0", true),
-        ] {
-            let table = TableOptions {
-                label: Some(label.to_owned()),
-                ..TableOptions::default()
-            };
-            let header = (1, titles.iter().map(ToString::to_string).collect());
-            let told = Warning::of_header(&header, &table);
-            assert_eq!(told.is_some(), odd, "{titles:?}");
-        }
     }
 }

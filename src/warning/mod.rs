@@ -28,7 +28,10 @@ use rankrls_files::{Parameter, Remedy, counted, short};
 use rayon::prelude::*;
 
 use crate::columns::{ColumnClasses, Scale};
-use crate::data::{Dataset, Feature, FeatureNames, Groups, IndexBase, Queries};
+use crate::data::read::Loaded;
+use crate::data::{
+    Dataset, Feature, FeatureNames, Groups, IndexBase, Queries, Strings, is_rounded,
+};
 use crate::greedy::{Ending, Selection};
 use crate::lambda::{Lambda, is_flat};
 use crate::metrics::{LabelUse, Metric};
@@ -71,9 +74,6 @@ macro_rules! warning {
 /// The largest label whose gain is a number that people have in mind.
 const LARGEST_GRADE: f64 = 31.0;
 
-/// From here on different whole numbers are one float.
-const EXACT: f64 = 9_007_199_254_740_992.0;
-
 impl Warning {
     /// Warns of more names than columns, or of a name of two.
     pub fn of_names(data: &Dataset<'_>) -> Option<Self> {
@@ -97,14 +97,32 @@ impl Warning {
         })
     }
 
-    /// Warns of names, columns, labels and query identifiers that look as if the data were read wrongly.
+    /// Warns of queries that were read, whose rows stand apart or whose identifiers may stand for several.
+    pub fn of_loaded(loaded: &Loaded) -> Vec<Self> {
+        let returned = loaded.returned.as_ref().map(|(id, line)| {
+            warning!(
+                "query {id:?} comes back on line {line}, after other queries: the rows of each query are brought \
+                 together"
+            )
+        });
+        let cut = loaded.rounded.as_ref();
+        let cut = cut.map(|(id, line)| rounded(id, &format!(" on line {line}")));
+        returned.into_iter().chain(cut).collect()
+    }
+
+    /// Warns of query identifiers that may stand for several.
+    pub fn of_identifiers(queries: &Queries) -> Option<Self> {
+        let mut ids = queries.ids().into_iter().flat_map(Strings::iter);
+        ids.find(|id| is_rounded(id)).map(|id| rounded(id, ""))
+    }
+
+    /// Warns of names, columns and labels that look as if the data were read wrongly.
     pub fn of_columns(data: &Dataset<'_>) -> Vec<Self> {
         let mut warnings: Vec<Self> = Self::of_names(data).into_iter().collect();
         let mut odd = OddColumns::default();
         odd.look(data);
         warnings.extend(odd.warnings(data));
         warnings.extend(sizes_as_queries(data.queries()));
-        warnings.extend(rounded_identifiers(data.queries()));
         warnings.extend(not_judged(data.labels()));
         warnings
     }
@@ -297,26 +315,19 @@ fn repeated_name(data: &Dataset<'_>) -> Option<Warning> {
     ))
 }
 
-/// Identifiers that were rounded: numbers with a point or an exponent, past those that a float tells apart.
-fn rounded_identifiers(queries: &Queries) -> Option<Warning> {
-    let is_rounded = |id: &&str| {
-        let number = id.contains(['.', 'e', 'E']).then(|| id.parse::<f64>().ok());
-        number
-            .flatten()
-            .is_some_and(|number| number.abs() >= EXACT && number.is_finite())
-    };
-    let id = queries.ids()?.iter().find(is_rounded)?;
-    Some(warning!(
-        "query identifiers such as {id:?} are floats past 2^53, where several whole numbers are one: write them as \
-         whole numbers or as text"
-    ))
+/// Warns of a query identifier that may stand for several, which is `place`.
+fn rounded(id: &str, place: &str) -> Warning {
+    warning!(
+        "the query identifier {id:?}{place} is a number with fewer digits than it had, as spreadsheets and floats \
+         write it, so that several may be one: write identifiers as whole numbers or as text"
+    )
 }
 
-/// Labels -1 beside grades from 0 on.
+/// Labels -1 beside grades from 0 on; -1, 0 and 1 are a scale of their own.
 fn not_judged(labels: &[f64]) -> Option<Warning> {
     let is_grade = |label: &f64| label.fract() == 0.0 && (-1.0..=LARGEST_GRADE).contains(label);
     let rows = labels.iter().filter(|label| **label == -1.0).count();
-    let beside = labels.contains(&0.0) && labels.iter().any(|label| *label > 0.0);
+    let beside = labels.contains(&0.0) && labels.iter().any(|label| *label > 1.0);
     (rows > 0 && beside && labels.iter().all(is_grade)).then(|| {
         warning!(
             "{} label -1, below the grades from 0 on: -1 often means not judged, and rows that are not are to be left out",
@@ -373,6 +384,7 @@ impl Dataset<'_> {
     /// Warnings about the data, before anything is learnt. O(nnz) time at most.
     pub fn warnings(&self) -> Vec<Warning> {
         let mut warnings = Warning::of_columns(self);
+        warnings.extend(Warning::of_identifiers(self.queries()));
         warnings.extend(Warning::of_queries(self));
         warnings
     }

@@ -21,4 +21,3 @@ mod ridge;
 mod strategies;
 mod tune;
 mod units;
-mod warnings;

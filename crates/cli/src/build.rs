@@ -11,7 +11,8 @@ use indicatif::ProgressBar;
 use rankrls_files::Part;
 use rankrls_parses::Error;
 use rankrls_parses::corpus::{
-    self, BuildObserver, BuildOptions, Candidates, Manifest, Templates, WrittenData,
+    self, BuildObserver, BuildOptions, Candidates, Manifest, Reason, Skipped, Templates,
+    WrittenData,
 };
 
 use crate::args::usage;
@@ -180,12 +181,25 @@ fn refused(error: Error) -> anyhow::Error {
     }
 }
 
+/// Warns of what was left out: of candidates that are missing or of other sentences in a line each, as half a treebank
+/// may be built.
 fn warn_skipped(manifest: &Manifest, console: Console) {
-    for skipped in manifest.skipped.iter().take(NAMED) {
+    let mut named: Vec<&Skipped> = manifest.skipped.iter().collect();
+    for reason in [Reason::Missing, Reason::Unknown] {
+        let (same, others): (Vec<&Skipped>, _) = named.iter().partition(|one| one.reason == reason);
+        if same.len() > 1 {
+            let (first, more) = (same[0], same.len() - 1);
+            console.warn(format_args!(
+                "{first}; so are {more} more, which the manifest names"
+            ));
+            named = others;
+        }
+    }
+    for skipped in named.iter().take(NAMED) {
         console.warn(skipped);
     }
-    if manifest.skipped.len() > NAMED {
-        let more = manifest.skipped.len() - NAMED;
+    if named.len() > NAMED {
+        let more = named.len() - NAMED;
         console.warn(format_args!("{more} more are named in the manifest"));
     }
 }

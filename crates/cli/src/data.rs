@@ -40,9 +40,6 @@ pub(crate) struct DataArgs {
     /// Indices of svmlight files count from 0, not 1
     #[arg(long)]
     zero_based: bool,
-    /// Bring together the rows of a query that comes back, instead of refusing it
-    #[arg(long)]
-    regroup: bool,
     /// Queries of data that have none: the query of each row of DATA, one a line, or the sizes of the
     /// queries; given again, the queries of --validation, then of --test
     #[arg(
@@ -179,7 +176,6 @@ impl DataArgs {
         ReadOptions::new()
             .format(self.format)
             .zero_based(self.zero_based)
-            .regroup(self.regroup)
             .row_queries(file.or(self.query_size.map(RowQueries::Size)))
             // Columns that the training data left out are not looked for.
             .table(TableOptions {
@@ -547,7 +543,7 @@ pub(crate) fn read(options: &ReadOptions, path: &Path, console: Console) -> Resu
     let (data, file) = (&loaded.dataset, path.display());
     let (rows, queries, columns) = (data.rows(), data.queries().len(), data.width());
     tracing::info!(%file, rows, queries, columns, "read");
-    console.warn_all(Warning::of_thousands(&loaded));
+    console.warn_all(Warning::of_loaded(&loaded));
     Ok(loaded)
 }
 
@@ -579,8 +575,6 @@ fn load_named(
         let names = known.iter().take(columns).collect();
         loaded.dataset = loaded.dataset.with_names(names)?;
     }
-    let header = loaded.header.as_ref();
-    console.warn_all(header.and_then(|header| Warning::of_header(header, &reading.table())));
     console.warn_all(Warning::of_columns(&loaded.dataset));
     Ok(loaded)
 }

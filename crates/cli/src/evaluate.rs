@@ -41,6 +41,8 @@ pub(crate) struct EvaluateArgs {
     /// Labelled data; - is standard input, and @sentences-test comes with the program
     #[arg(value_name = "DATA")]
     path: PathBuf,
+    #[arg(hide = true, value_name = "FILE", value_parser = misplaced)]
+    misplaced: Option<PathBuf>,
     /// Rank by this model, or by each of several; see `rankrls predict --help` for how columns are
     /// matched
     #[arg(help_heading = "Rankings", long, value_name = "MODEL")]
@@ -70,6 +72,13 @@ pub(crate) struct EvaluateArgs {
     /// Print one JSON document
     #[arg(help_heading = "Output", long)]
     json: bool,
+}
+
+/// Refuses a second file, of which nobody has said what it is.
+fn misplaced(path: &str) -> Result<PathBuf, String> {
+    Err(format!(
+        "give a model by --model {path}, scores by --scores {path}"
+    ))
 }
 
 pub(crate) fn run(args: &EvaluateArgs, session: &Session<'_>) -> Result<ExitCode> {

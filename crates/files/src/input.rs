@@ -1,12 +1,12 @@
 //! Files and streams of text, plain or compressed.
 
 use std::fs::{self, File};
-use std::io::{self, BufReader, Cursor, Read};
+use std::io::{self, BufRead, BufReader, Cursor, Read};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use flate2::bufread::MultiGzDecoder;
+use flate2::bufread::GzDecoder;
 
 use crate::error::{Fault, ReadError, ReadErrorKind};
 use crate::signature::{HEAD, Kind, MARK, kind_of};
@@ -216,7 +216,7 @@ fn decompress<'r>(
     let whole = BufReader::with_capacity(BUFFER, Cursor::new(head).chain(reader));
     let text: Box<dyn Read + Send + 'r> = match compression {
         Compression::None => Box::new(whole),
-        Compression::Gzip => Box::new(MultiGzDecoder::new(whole)),
+        Compression::Gzip => Box::new(Members(Some(GzDecoder::new(whole)))),
         Compression::Zstd => {
             let mut decoder = zstd::Decoder::with_buffer(whole)?;
             decoder.window_log_max(window_log(limit))?;
@@ -224,6 +224,41 @@ fn decompress<'r>(
         }
     };
     Ok((compression, text))
+}
+
+/// The members of gzip data. Tapes and block devices fill what is behind the last one with zeros.
+struct Members<R>(Option<GzDecoder<R>>);
+
+impl<R: BufRead> Read for Members<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        while let Some(member) = &mut self.0 {
+            let length = member.read(buffer)?;
+            if length > 0 || buffer.is_empty() {
+                return Ok(length);
+            }
+            let Some(mut rest) = self.0.take().map(GzDecoder::into_inner) else {
+                break;
+            };
+            self.0 = more_than_zeros(&mut rest)?.then(|| GzDecoder::new(rest));
+        }
+        Ok(0)
+    }
+}
+
+/// Passes over zeros; whether there is more after them.
+fn more_than_zeros(rest: &mut impl BufRead) -> io::Result<bool> {
+    loop {
+        let bytes = rest.fill_buf()?;
+        if bytes.is_empty() {
+            return Ok(false);
+        }
+        let zeros = bytes.iter().take_while(|&&byte| byte == 0).count();
+        if zeros < bytes.len() {
+            rest.consume(zeros);
+            return Ok(true);
+        }
+        rest.consume(zeros);
+    }
 }
 
 /// Logarithm of the largest zstd window: all that the decoder can do, but within a quarter of the `limit` or

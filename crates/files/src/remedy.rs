@@ -83,6 +83,8 @@ parameters! {
     Holdout => ["RankRls::holdout", "--holdout", "holdout"],
     /// The format of data.
     Format => ["ReadOptions::format", "--format", "format"],
+    /// A file of names of columns.
+    Names => ["ReadOptions::names", "--names", "names"],
     /// Whether a file counts its columns from 0.
     ZeroBased => ["ReadOptions::zero_based", "--zero-based", "zero_based"],
     /// The column of a table that has the labels.
@@ -97,9 +99,12 @@ impl Parameter {
     /// As [`Remedy::program`].
     fn program(self) -> Option<&'static str> {
         match self {
-            Self::Format | Self::ZeroBased | Self::Label | Self::Query | Self::Ignore => {
-                Some("rankrls convert")
-            }
+            Self::Format
+            | Self::ZeroBased
+            | Self::Names
+            | Self::Label
+            | Self::Query
+            | Self::Ignore => Some("rankrls convert"),
             Self::Objective | Self::Preferences | Self::Kernel | Self::Basis | Self::Holdout => {
                 Some("rankrls train")
             }

@@ -21,7 +21,8 @@ use rankrls::memory::{Bytes, Memory};
 use rankrls::metrics::{Convention, parse_list};
 use rankrls::peers::Peers;
 use rankrls::{
-    Candidates, ColumnClasses, Dataset, GreedyRankRls, Model, Remedy, Ridge, Selection, Wording,
+    Candidates, ColumnClasses, Dataset, GreedyRankRls, Model, Remedy, Ridge, Selection, Warning,
+    Wording,
 };
 use rankrls_files::memory;
 use serde::Serialize;
@@ -219,6 +220,11 @@ impl SelectArgs {
         let packs = options.needs_only_candidates();
         let reading = ReadOptions::new().memory(options.memory).packed(packs);
         let read = reading.read(&self.data)?;
+        if rank == 0 {
+            for warning in Warning::of_loaded(&read) {
+                eprintln!("warning: {warning}");
+            }
+        }
         let mut data = read.dataset;
         if let Some(path) = &self.teacher {
             let scores = data.in_row_order(&read_scores(path, options.memory)?);

@@ -32,6 +32,9 @@ pub(super) fn build(
     let dropped_entries = text.dropped_entries;
     let dropped_columns = text.dropped_columns.len() as u64;
     let averaged = options.table.missing == Some(Missing::Mean);
+    let owned = |found: Option<(&str, u64)>| found.map(|(id, line)| (id.to_owned(), line));
+    let returned = owned(text.groups.returned());
+    let rounded = owned(text.groups.rounded());
     let nameless = text.into_dataset(width, averaged, options.memory.left())?;
     let memory = options.memory.holding(nameless.memory() + packed.memory());
     let nameless = nameless.with_index_base(base);
@@ -44,8 +47,8 @@ pub(super) fn build(
         packed,
         dropped_entries,
         dropped_columns,
-        header: None,
-        thousands: Vec::new(),
+        returned,
+        rounded,
     })
 }
 
@@ -73,8 +76,7 @@ fn give_queries(
             }
             text.memory += QUERY * (text.rows / size) as u64;
             for query in 1..=text.rows / size {
-                // Every number is another query.
-                let _ = text.groups.add(&query.to_string(), *size, query as u64);
+                text.groups.add(&query.to_string(), *size, query as u64);
             }
         }
     }

@@ -34,13 +34,29 @@ pub(in crate::data) fn cells(record: &[u8], delimiter: u8) -> Result<Vec<Cell<'_
         match record.get(at) {
             None => return Ok(cells),
             Some(&byte) if byte == delimiter => at += 1,
-            Some(_) => {
-                let expected = "nothing between a closing quote and the end of its cell";
-                let fault = Fault::new(expected, quote(&record[at..]));
-                return Err(fault.at_column(at + 1));
-            }
+            Some(_) => return Err(goes_on_after_quote(record, column - 1, at)),
         }
     }
+}
+
+/// The fault of a cell from `start` on, which goes on after its closing quote, `at` a byte of the record. Where that
+/// is on another line, the quote at the start may be a stray one.
+fn goes_on_after_quote(record: &[u8], start: usize, at: usize) -> Fault {
+    if record[start..at].contains(&b'\n') {
+        return stray(record, start + 1);
+    }
+    let expected = "nothing between a closing quote and the end of its cell";
+    let remedy = "a cell that begins with a quote ends with one, and has two for each in its text";
+    Fault::new(expected, quote(&record[at..]))
+        .remedy(remedy)
+        .at_column(at + 1)
+}
+
+/// The fault of a quote in this `column` that takes other rows into its cell.
+fn stray(record: &[u8], column: usize) -> Fault {
+    let fault = Fault::new("a closing quote", quote(&record[column - 1..]));
+    let fault = fault.remedy("the quote takes the rows after it into its cell");
+    fault.at_column(column)
 }
 
 /// Refuses what no text has in a cell that begins after `before` bytes; a quoted one may have CR as line
@@ -167,36 +183,79 @@ pub(super) fn placed(fault: Fault, began: u64, record: &[u8]) -> (u64, Fault) {
     (began + breaks, fault.at_column(column))
 }
 
-/// Refuses a `record` of several lines each of which is a row by itself, of so many cells of which `values`
-/// are numbers: a quote that was never closed has met another.
+/// Refuses a `record` of several lines where a quote may be a stray one that has met another: where a line is a row
+/// by itself, of as many `cells`, of which numbers are numbers where `values` says so, or missing if they `may_miss`.
+///
+/// Text in the last column leaves the first line a row, and text in the first column the last line. So these two
+/// tell of a stray quote where both are rows, or where numbers were taken into the cell.
 pub(super) fn check_lines(
     record: &[u8],
     delimiter: u8,
     cells: &[Cell<'_>],
     values: impl Fn(usize) -> bool,
+    may_miss: bool,
 ) -> Result<(), Fault> {
-    let Some(broken) = cells.iter().find(|cell| cell.text.contains(&b'\n')) else {
+    let is_broken = |cell: &Cell<'_>| cell.text.contains(&b'\n');
+    let Some(first) = cells.iter().position(is_broken) else {
         return Ok(());
     };
+    let last = cells.iter().rposition(is_broken).unwrap_or(first);
     let is_row = |line: &[u8]| {
-        let own = line.split(|&byte| byte == delimiter);
-        let sound = |(place, cell): (usize, &[u8])| {
-            let cell = cell.trim_ascii();
-            !values(place) || is_missing(cell) || number(cell).is_ok()
+        let own = raw_cells(line, delimiter);
+        let sound = |(place, cell): (usize, &&[u8])| {
+            let cell = unquoted(cell.trim_ascii());
+            !values(place) || may_miss && is_missing(cell) || number(cell).is_ok()
         };
-        own.clone().count() == cells.len() && own.enumerate().all(sound)
+        own.len() == cells.len() && own.iter().enumerate().all(sound)
     };
-    if !record.split(|&byte| byte == b'\n').all(is_row) {
+    let lines: Vec<&[u8]> = record.split(|&byte| byte == b'\n').collect();
+    let (Some((head, rest)), Some(tail)) = (lines.split_first(), lines.last()) else {
         return Ok(());
+    };
+    let between = &rest[..rest.len().saturating_sub(1)];
+    let (begins, ends) = (is_row(head), is_row(tail));
+    let is_stray = between.iter().any(|line| is_row(line))
+        || begins && ends
+        || begins && (first + 1..cells.len()).any(&values)
+        || ends && (0..last).any(&values);
+    if is_stray {
+        return Err(stray(record, cells[first].column));
     }
-    let fault = Fault::new("a closing quote", quote(&record[broken.column - 1..]));
-    let fault = fault.remedy("the quote takes the rows after it into its cell");
-    Err(fault.at_column(broken.column))
+    Ok(())
+}
+
+/// The cells of a line by itself, in which a quote that does not end its cell is text.
+fn raw_cells(line: &[u8], delimiter: u8) -> Vec<&[u8]> {
+    let (mut cells, mut at) = (Vec::new(), 0);
+    loop {
+        let rest = &line[at..];
+        let closed = rest.first().filter(|&&byte| byte == b'"');
+        let closed = closed.and_then(|_| quoted(rest).ok());
+        let ends = |&(_, end): &(Cow<'_, [u8]>, usize)| {
+            rest.get(end).is_none_or(|&byte| byte == delimiter)
+        };
+        let closed = closed.filter(ends).map(|(_, end)| end);
+        let plain = || memchr::memchr(delimiter, rest).unwrap_or(rest.len());
+        let length = closed.unwrap_or_else(plain);
+        cells.push(&rest[..length]);
+        at += length + 1;
+        if at > line.len() {
+            return cells;
+        }
+    }
+}
+
+/// A cell without the quotes around it.
+fn unquoted(cell: &[u8]) -> &[u8] {
+    let inner = cell
+        .strip_prefix(b"\"")
+        .and_then(|cell| cell.strip_suffix(b"\""));
+    inner.unwrap_or(cell)
 }
 
 /// The separator that a first line of Excel names, as in `sep=;`.
 pub(super) fn named_separator(line: &[u8]) -> Option<u8> {
-    match line.trim_ascii() {
+    match unquoted(line.trim_ascii()) {
         [s, e, p, b'=', separator] if [*s, *e, *p].eq_ignore_ascii_case(b"sep") => {
             Some(*separator).filter(|byte| !byte.is_ascii_alphanumeric() && *byte != b'"')
         }

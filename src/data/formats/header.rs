@@ -4,9 +4,10 @@ use std::collections::HashMap;
 
 use rankrls_files::error::{Fault, quote};
 use rankrls_files::text::utf8;
-use rankrls_files::{Remedy, Strings};
+use rankrls_files::{Parameter, Remedy, Strings};
 
 use super::cells::Cell;
+use super::number::{number, remedy};
 use super::options::ReadOptions;
 use crate::data::missing::Missing;
 
@@ -27,8 +28,6 @@ pub(super) enum Cells {
 
 /// The columns, as the header names them.
 pub(super) struct Header {
-    /// The line that it began on.
-    pub(super) line: u64,
     /// Which columns are what; `None` until that is known.
     cells: Vec<Option<Cells>>,
     pub(super) titles: Vec<String>,
@@ -39,11 +38,7 @@ pub(super) struct Header {
 }
 
 impl Header {
-    pub(super) fn new(
-        record: &[Cell<'_>],
-        line: u64,
-        options: &ReadOptions,
-    ) -> Result<Self, Fault> {
+    pub(super) fn new(record: &[Cell<'_>], options: &ReadOptions) -> Result<Self, Fault> {
         if options.names.is_some() {
             let expected = "svmlight text, whose columns have no names, for names in a file";
             return Err(Fault::mismatch(expected, "a table, which names its own"));
@@ -59,14 +54,14 @@ impl Header {
         {
             let expected = "names of all features, by which the columns of a table are found";
             let found = "a feature without one in the model or the training data";
-            return Err(Fault::new(expected, found));
+            let names = Parameter::Names;
+            let remedy = format!("give names by {names} where the model is trained");
+            return Err(Fault::new(expected, found).remedy(remedy));
         }
         let titles = titles(record)?;
-        check_names(&titles, options.table.label.as_deref())?;
         let mut header = Self {
-            line,
             cells: vec![None; titles.len()],
-            places: places(&titles)?,
+            places: places(&titles, record)?,
             titles,
             names: Strings::default(),
         };
@@ -75,7 +70,7 @@ impl Header {
         header.leave_out(&options.table.ignore, needed)?;
         match known {
             Some(known) => header.find_features(&known)?,
-            None => header.take_features()?,
+            None => header.take_features(record)?,
         }
         Ok(header)
     }
@@ -86,17 +81,7 @@ impl Header {
         self.places.get(title).copied().ok_or_else(|| {
             let expected = format!("a column {} {what}", quote(title.as_bytes()));
             let found = format!("a header of {}", quote(self.titles.join(" ").as_bytes()));
-            let mut titles = self.titles.iter();
-            let meant = titles.find(|other| other.eq_ignore_ascii_case(title));
-            let fault = Fault::new(expected, found);
-            let often = |mark: &char| self.titles.concat().matches(*mark).count() >= self.titles.len();
-            match (meant, [';', '|', '\t', ','].into_iter().find(often)) {
-                (Some(meant), _) => fault.remedy(format!("is it {}?", quote(meant.as_bytes()))),
-                (None, Some(separator)) => fault.remedy(format!(
-                    "the cells are separated by {separator:?}, which a line such as sep=; before the header says"
-                )),
-                (None, None) => fault,
-            }
+            Fault::new(expected, found)
         })
     }
 
@@ -141,7 +126,11 @@ impl Header {
                 let expected = "columns to leave out that are not needed";
                 return Err(Fault::new(expected, quote(name.as_bytes())));
             }
-            self.cells[place] = Some(Cells::Others);
+            for (cells, title) in self.cells.iter_mut().zip(&self.titles) {
+                if title == &self.titles[place] {
+                    *cells = Some(Cells::Others);
+                }
+            }
         }
         Ok(())
     }
@@ -169,14 +158,18 @@ impl Header {
     }
 
     /// Takes all other columns for features.
-    fn take_features(&mut self) -> Result<(), Fault> {
-        for (title, cells) in self.titles.iter().zip(&mut self.cells) {
+    fn take_features(&mut self, record: &[Cell<'_>]) -> Result<(), Fault> {
+        let columns = self.titles.iter().zip(&mut self.cells).zip(record);
+        for ((title, cells), cell) in columns {
             if cells.is_some() {
                 continue;
             }
-            if is_unnamed(title) {
-                let found = format!("{}, an index", quote(title.as_bytes()));
-                let fault = Fault::new("columns of features", found);
+            if title.is_empty() || is_unnamed(title) {
+                let found = match &**title {
+                    "" => "one without a name".to_owned(),
+                    title => format!("{}, an index", quote(title.as_bytes())),
+                };
+                let fault = Fault::new("columns of features", found).at_column(cell.column);
                 return Err(fault.remedy(Remedy::Ignore(title.clone())));
             }
             // No file in memory has a header of as many columns as 32 bits count.
@@ -203,47 +196,30 @@ impl Header {
     }
 }
 
-/// The titles in a header, with blanks in place of line breaks.
+/// The titles in a header, with blanks in place of line breaks. A number is none: the line is a row of data.
 fn titles(record: &[Cell<'_>]) -> Result<Vec<String>, Fault> {
     let mut titles = Vec::with_capacity(record.len());
-    for (place, cell) in record.iter().enumerate() {
+    for cell in record {
         let text = utf8(&cell.text, cell.column - 1, "a name in UTF-8")?;
         let title = text.trim_ascii().replace(['\n', '\r'], " ");
-        if title.is_empty() {
-            let found = format!("none for column {}", place + 1);
-            return Err(Fault::new("a header with a name for each column", found));
+        if number(title.as_bytes()).is_ok() || remedy(title.as_bytes()).is_some() {
+            let fault = Fault::new("names of columns", quote(title.as_bytes()));
+            let remedy = "write a header before the first row, or give the column another name";
+            return Err(fault.at_column(cell.column).remedy(remedy));
         }
         titles.push(title);
     }
     Ok(titles)
 }
 
-/// Refuses a row of numbers for a header, where the labels have a number for their title: columns that are counted
-/// have whole ones.
-fn check_names(titles: &[String], label: Option<&str>) -> Result<(), Fault> {
-    let number = |title: &str| title.trim_ascii().parse::<f64>().ok();
-    let is_value =
-        |title: &&String| number(title).is_some_and(|value| value < 0.0 || value.fract() != 0.0);
-    if label.and_then(number).is_some()
-        && let Some(value) = titles.iter().find(is_value)
-    {
-        let found = format!("{}, as in a row of data", quote(value.as_bytes()));
-        let fault = Fault::new(
-            "a header with names of columns, or whole numbers that count them",
-            found,
-        );
-        return Err(fault.remedy("write a header before the first row"));
-    }
-    Ok(())
-}
-
-/// Where each title stands.
-fn places(titles: &[String]) -> Result<HashMap<String, usize>, Fault> {
+/// Where each title stands; of empty ones there may be several.
+fn places(titles: &[String], record: &[Cell<'_>]) -> Result<HashMap<String, usize>, Fault> {
     let mut places = HashMap::new();
     for (place, title) in titles.iter().enumerate() {
-        if places.insert(title.clone(), place).is_some() {
+        if places.insert(title.clone(), place).is_some() && !title.is_empty() {
             let found = format!("{} again", quote(title.as_bytes()));
-            return Err(Fault::new("a header with each name once", found));
+            let fault = Fault::new("a header with each name once", found);
+            return Err(fault.at_column(record[place].column));
         }
     }
     Ok(places)

@@ -3,8 +3,7 @@
 use std::io::Read;
 use std::path::Path;
 
-use rankrls_files::input::{Source, is_stdin};
-use rankrls_files::{Parameter, Remedy};
+use rankrls_files::input::Source;
 
 use super::Dataset;
 
@@ -48,17 +47,7 @@ impl ReadOptions {
     /// the data set.
     pub fn read(&self, path: &Path) -> Result<Loaded, ReadError> {
         let source = Source::open(path, self.memory.left())?;
-        let read = self.read_source(source, self.format.at(path));
-        // A name would have said whether it is a table.
-        let unnamed = self.format == Format::Auto && is_stdin(path);
-        let begin = Some(Place { line: 1, column: 1 });
-        read.map_err(|error| {
-            if !unnamed || error.place() != begin {
-                return error;
-            }
-            let csv = Remedy::Set(Parameter::Format, "csv");
-            error.or_remedy(format!("if it is a table, say so by {csv}"))
-        })
+        self.read_source(source, self.format.at(path))
     }
 
     /// Reads a stream, perhaps compressed, that messages call `name`: svmlight text unless

@@ -36,15 +36,27 @@ impl BadNumber {
 /// The largest value whose square is a number.
 const LARGEST: f64 = 1.340_780_792_994_259_6e154;
 
+/// Values from 0 up to here mark nothing.
+pub(super) const LEAST_MARKER: f64 = 2_147_483_647.0;
+
+/// The largest and least whole numbers of 32 bits.
+const LIMITS: [f64; 3] = [LEAST_MARKER, -2_147_483_648.0, 4_294_967_295.0];
+
 /// The value of a feature, if it can be computed with and is none by which programs say that there is
 /// none.
 #[inline]
 pub(super) fn checked(value: f64) -> Result<f64, BadNumber> {
     let size = value.abs();
-    if size < 9.969e36 {
+    if size < LEAST_MARKER {
         return Ok(value);
     }
+    if LIMITS.contains(&value) {
+        return Err(BadNumber::Marker);
+    }
     let markers = [
+        // Of 64 bits, with and without a sign: floats have no more of their digits.
+        9.223_372e18..9.223_373e18,
+        1.844_674_407e19..1.844_674_408e19,
         9.9692e36..9.9693e36,
         3.4028e38..3.4029e38,
         1e300..f64::INFINITY,
@@ -58,9 +70,13 @@ pub(super) fn checked(value: f64) -> Result<f64, BadNumber> {
     Ok(value)
 }
 
-/// The value of a feature that the whole of `token` is.
+/// The value of a feature that the whole of `token` is. Digits past all floats mark a missing value, as the largest
+/// float does.
 pub(super) fn value(token: &[u8]) -> Result<f64, BadNumber> {
-    number(token).and_then(checked)
+    match number(token) {
+        Err(BadNumber::NotFinite) if token.iter().any(u8::is_ascii_digit) => Err(BadNumber::Marker),
+        read => read.and_then(checked),
+    }
 }
 
 /// The unsigned number at the start of `text` and its length, if it has at most 15 digits and
@@ -135,14 +151,31 @@ fn long(unsigned: &[u8]) -> Result<f64, BadNumber> {
 /// Whether a word means that a value is missing: an empty cell, and the words of pandas, R, Julia,
 /// databases and statistics programs, in capitals or not.
 pub(super) fn is_missing(word: &[u8]) -> bool {
-    const WORDS: [&str; 15] = [
-        "", "NA", "N/A", "<NA>", "#N/A", "#NA", "#N/A N/A", "NaN", "-NaN", "+NaN", "NULL", "None",
-        "NaT", "missing", "\\N",
+    const WORDS: [&str; 12] = [
+        "", "NA", "N/A", "<NA>", "#N/A", "#NA", "#N/A N/A", "NULL", "None", "NaT", "missing", "\\N",
     ];
     // The marks of SAS and Stata, and of data for Weka.
     let is = |other: &&str| word.eq_ignore_ascii_case(other.as_bytes());
     let known = word.len() <= 8 && WORDS.iter().any(is);
-    known || matches!(word, b"." | b"?") || is_nan_of_windows(word)
+    known || matches!(word, b"." | b"?") || is_nan(word) || is_nan_of_windows(word)
+}
+
+/// Whether a word is a nan as C libraries write it: `nan`, `-nan(ind)`, `nan(0x8000000000000)`, `NaNQ`.
+fn is_nan(word: &[u8]) -> bool {
+    let word = word
+        .strip_prefix(b"-")
+        .or(word.strip_prefix(b"+"))
+        .unwrap_or(word);
+    let Some((name, rest)) = word.split_first_chunk::<3>() else {
+        return false;
+    };
+    let in_name = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
+    let ends = match rest {
+        [] | [b'q' | b's' | b'Q' | b'S'] => true,
+        [b'(', payload @ .., b')'] => payload.iter().all(in_name),
+        _ => false,
+    };
+    ends && name.eq_ignore_ascii_case(b"nan")
 }
 
 /// Whether a word is a nan as old programs on Windows write it: `-1.#IND`, perhaps with digits after it.
@@ -156,81 +189,13 @@ fn is_nan_of_windows(word: &[u8]) -> bool {
     rest.is_some_and(|rest| rest.iter().all(digit))
 }
 
-/// What to do about a number with a comma for its point, or with separators of thousands. `1,234` may be either.
+/// What to do about a number with one comma, which is its point or separates thousands.
 pub(super) fn remedy(text: &[u8]) -> Option<&'static str> {
-    let text = std::str::from_utf8(text).ok()?;
-    let digits = text.strip_prefix('-').unwrap_or(text);
-    let parts: Vec<&str> = digits
-        .split([',', '.', '\'', '’', ' ', '\u{a0}', '\u{202f}'])
-        .collect();
-    let is_number = |part: &&str| part.bytes().all(|byte| byte.is_ascii_digit());
-    let [whole, groups @ .., last] = &parts[..] else {
-        return None;
-    };
-    if !parts.iter().all(is_number) || last.is_empty() {
-        return None;
-    }
-    let first = (1..=3).contains(&whole.len()) && !whole.starts_with('0');
-    let rest = last.len() == 3 || !groups.is_empty();
-    if first && rest && groups.iter().all(|group| group.len() == 3) {
-        return Some("write a decimal point, and no separators of thousands");
-    }
-    let comma = groups.is_empty() && digits.contains(',');
-    comma.then_some("write a decimal point, not a comma")
-}
-
-/// Whether points in the cells of a column separate thousands.
-///
-/// Programs write all fractions with three digits, or none with a zero at its end: `1.500` beside several whole
-/// numbers below 1000 is of neither kind. One or two such numbers may stand for something else.
-#[derive(Debug, Clone, Default)]
-pub(super) struct Thousands {
-    /// Whether points mean what they say, as there are cells of another kind.
-    other: bool,
-    /// A few different whole numbers from 1 to 999.
-    whole: Vec<Vec<u8>>,
-    /// Numbers such as `12.500`, those of them that end in a zero, and the first with its line.
-    grouped: usize,
-    zeros: usize,
-    first: Option<(u64, String)>,
-}
-
-impl Thousands {
-    /// Looks at a cell of a row on `line`.
-    #[inline]
-    pub(super) fn look(&mut self, cell: &[u8], line: u64) {
-        if self.other {
-            return;
-        }
-        let number = cell.strip_prefix(b"-").unwrap_or(cell);
-        let parts: [&[u8]; 2] = match memchr::memchr(b'.', number) {
-            Some(at) => [&number[..at], &number[at + 1..]],
-            None => [number, b""],
-        };
-        let digits = parts.iter().all(|part| part.iter().all(u8::is_ascii_digit));
-        let short = matches!(parts[0], [b'1'..=b'9', rest @ ..] if rest.len() < 3);
-        match parts {
-            [whole, b""] if digits && short && whole == number => {
-                if self.whole.len() < 3 && !self.whole.iter().any(|other| other == whole) {
-                    self.whole.push(whole.to_vec());
-                }
-            }
-            [_, [_, _, last]] if digits && short => {
-                self.grouped += 1;
-                self.zeros += usize::from(*last == b'0');
-                let text = || (line, String::from_utf8_lossy(cell).into_owned());
-                self.first.get_or_insert_with(text);
-            }
-            _ => self.other = number != b"0" && !is_missing(cell),
-        }
-    }
-
-    /// A cell with such points, and its line. One of 100 fractions ends in a zero by chance.
-    pub(super) fn found(self) -> Option<(u64, String)> {
-        let several = self.whole.len() == 3 && self.grouped > 2;
-        let found = !self.other && several && (self.zeros > 0 || self.grouped > 99);
-        self.first.filter(|_| found)
-    }
+    let comma = memchr::memchr(b',', text)?;
+    let mut with_point = text.to_vec();
+    with_point[comma] = b'.';
+    let remedy = "write a decimal point, and no separators of thousands";
+    number(&with_point).ok().map(|_| remedy)
 }
 
 #[cfg(test)]
@@ -282,19 +247,28 @@ mod tests {
     #[test]
     fn numbers_that_stand_for_none_are_told_from_values() {
         let markers = "1.7976931348623157e308 -1.797e308 1.797e+308 1e300 3.4028235e38 \
-            -3.4028234663852886e+38 3.40282347E38 -3.4028231e38 3.402823e38 9.96921e36 \
+            2147483647 -2147483648 4294967295 2147483647.0 9223372036854775807 -9223372036854775808 \
+            9.223372036854776E18 9.223372e+18 18446744073709551615 1.8446744073709552e19 -3.4028234663852886e+38 3.40282347E38 -3.4028231e38 3.402823e38 9.96921e36 \
             9.969209968386869e+36 340282346638528859811704183484516925440";
         for text in markers.split(' ') {
             assert_eq!(value(text.as_bytes()), Err(BadNumber::Marker), "{text}");
             check(text);
         }
+        // Digits that round to infinity; labels have none of these.
+        for text in ["1.79769313486232e+308", "-1.797693134862316e308", "1e999"] {
+            assert_eq!(value(text.as_bytes()), Err(BadNumber::Marker), "{text}");
+        }
+        for text in ["inf", "-Infinity", "nan"] {
+            assert_eq!(value(text.as_bytes()), Err(BadNumber::NotFinite), "{text}");
+        }
         for text in ["1e155", "-9e299", "1.3407807929942598e154"] {
             assert_eq!(value(text.as_bytes()), Err(BadNumber::TooLarge), "{text}");
         }
-        let sound = "0 -999 1e20 1e36 1e37 3.4e38 3.41e38 1e100 2.2250738585072014e-308";
+        let sound = "2147483646 2147483648 -2147483647 4294967296 4294967294 -4294967295 9e18 9.2234e18 \
+            1.8446e19 1.6e18 0 -999 1e20 1e36 1e37 3.4e38 3.41e38 1e100 2.2250738585072014e-308";
         for text in sound.split(' ').chain([&*LARGEST.to_string()]) {
             let sound: f64 = text.parse().unwrap();
-            assert_eq!((checked(sound), checked(-sound)), (Ok(sound), Ok(-sound)));
+            assert_eq!(checked(sound), Ok(sound));
             assert!((sound * sound).is_finite());
         }
     }
@@ -302,8 +276,9 @@ mod tests {
     #[test]
     fn words_for_a_missing_value_are_those_of_other_programs() {
         let missing = ",NA,na,N/A,n/a,#N/A,#N/A N/A,#NA,<NA>,nan,NaN,-nan,-NaN,1.#IND,-1.#IND,1.#QNAN,\
-            -1.#QNAN,NULL,null,None,none,NaT,missing,\\N,.,?";
-        let others = "-,0,inf,#DIV/0!,#NULL!,N,..,unknown,x,nananananana";
+            -1.#QNAN,NULL,null,None,none,NaT,missing,\\N,.,?,+nan,\
+            -nan(ind),nan(ind),nan(snan),-NaN(SNAN),nan(0x8000000000000),nan(),NaNQ,NaNS,-NANQ";
+        let others = "nan(,nan),nan(a b),nanx,na n,-(nan),-nan-,nana,-,0,inf,#DIV/0!,#NULL!,N,..,unknown,x,nananananana";
         for (words, expected) in [(missing, true), (others, false)] {
             for word in words.split(',') {
                 assert_eq!(is_missing(word.as_bytes()), expected, "{word}");
@@ -312,15 +287,14 @@ mod tests {
     }
 
     #[test]
-    fn a_decimal_comma_is_told_from_thousands() {
-        let (commas, comma) = ("1,5;-0,25;0,377;12,3456;,5;1234,567", "not a comma");
-        let thousands = "1,234;-999,999;1,234.5;1.234,50;1.234.567;12'500;1 234,5;1,234,567.89";
-        let others = "1,2,3;a,b;,;1,;-;1.2.3;1:234;0.123.456;1234.567.890;192.168.1.1;12.03.2021";
-        for (texts, expected) in [(commas, comma), (thousands, "thousands"), (others, "none")] {
-            for text in texts.split(';') {
-                let found = remedy(text.as_bytes()).unwrap_or("none");
-                assert!(found.ends_with(expected), "{text}");
-            }
+    fn a_number_with_one_comma_is_told() {
+        for text in
+            "1,5;-0,25;+0,377;12,3456;,5;1,;1234,567;1,234;-999,999;1,5e3;1,23457E+11".split(';')
+        {
+            assert!(remedy(text.as_bytes()).is_some(), "{text}");
+        }
+        for text in "1,2,3;1,234.5;a,b;,;-;1.2.3;1:234;192.168.1.1;1,5 kg;1'234;inf,".split(';') {
+            assert_eq!(remedy(text.as_bytes()), None, "{text}");
         }
     }
 

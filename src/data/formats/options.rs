@@ -17,7 +17,8 @@ use crate::memory::Memory;
 /// Data as it was read.
 #[derive(Debug)]
 pub struct Loaded {
-    /// The rows, in the order of the file unless [`ReadOptions::regroup`] moved them.
+    /// The rows, in the order of the file, but for queries whose rows stand apart: these were brought together.
+    /// [`Dataset::input_rows`] has the way back.
     pub dataset: Dataset<'static>,
     /// The entries, where [`ReadOptions::packed`] asks for them: the data set has none then.
     pub packed: Packed,
@@ -26,11 +27,11 @@ pub struct Loaded {
     pub dropped_entries: u64,
     /// In how many different columns they were.
     pub dropped_columns: u64,
-    /// The line of the header of a table, and its titles.
-    pub header: Option<(u64, Vec<String>)>,
-    /// Columns of a table whose points look like separators of thousands, and were read as decimal points: the
-    /// title, and the line and text of a cell.
-    pub thousands: Vec<(String, (u64, String))>,
+    /// The first query that came back after others, and the line where it did: of the data, or of the file of their
+    /// queries.
+    pub returned: Option<(String, u64)>,
+    /// The first query identifier that may stand for several, as `1.23457E+11`, and its line.
+    pub rounded: Option<(String, u64)>,
 }
 
 /// What the columns of a table are, and its missing values. Only [`missing`](Self::missing) counts in
@@ -68,7 +69,6 @@ pub enum RowQueries {
 pub struct ReadOptions {
     pub(super) format: Format,
     pub(super) base: IndexBase,
-    pub(super) regroup: bool,
     pub(super) row_queries: Option<RowQueries>,
     pub(super) table: TableOptions,
     pub(super) columns: Option<FeatureNames>,
@@ -103,11 +103,6 @@ impl ReadOptions {
     setters! {
         /// The format of the file. Default: [`Format::Auto`].
         format: Format => format;
-
-        /// Whether the rows of a query that comes back are moved to its others, instead of being
-        /// refused. Default: no. Queries stay in the order of their first rows and rows in the
-        /// order of the file; [`Dataset::input_rows`] has the way back.
-        regroup: bool => regroup;
 
         /// The queries of data that have none of their own. Default: none; data without queries are one
         /// query. Data that have query identifiers are refused then.
@@ -183,8 +178,9 @@ impl ReadOptions {
         let (Some((parameter, _)), Some(first)) = (idle, paths.next()) else {
             return Ok(());
         };
-        if first.is_file() {
-            // What is no text comes before what is no table.
+        // What is no text, or not there, comes before what is no table.
+        let is_sample = first.to_string_lossy().starts_with('@');
+        if first.is_file() || first.is_dir() || !(first.exists() || is_sample || is_stdin(first)) {
             Source::open(first, self.memory.left())?.check()?;
         }
         let leave = format!("leave {parameter} out");
@@ -210,10 +206,13 @@ impl ReadOptions {
 
 #[cfg(test)]
 mod tests {
+    use rankrls_files::ReadErrorKind;
+
     use super::*;
 
     #[test]
     fn options_without_effect_are_refused() {
+        let folder = tempfile::tempdir().unwrap();
         let table = |set: fn(&mut TableOptions)| {
             let mut table = TableOptions::default();
             set(&mut table);
@@ -235,16 +234,24 @@ mod tests {
             (ignore, [ignore_of, ""]),
             (missing, ["", ""]),
             (zero, ["", zero_of]),
-            (sizes.regroup(true), ["", ""]),
+            (sizes, ["", ""]),
         ] {
-            let paths = ["a.svm", "a.csv"].map(Path::new);
+            let paths = ["a.svm", "a.csv"].map(|name| folder.path().join(name));
+            let paths = [&*paths[0], &*paths[1]];
             assert!(options.check_effects(paths).is_ok());
             for (path, message) in paths.into_iter().zip(refused) {
+                std::fs::write(path, "1 1:1\n").unwrap();
                 let error = options.check_effects([path]).err();
                 let error = error.map_or_else(String::new, |error| error.to_string());
-                assert!(error.starts_with(message), "{error}");
+                assert!(error.contains(message), "{error}");
                 assert_eq!(error.is_empty(), message.is_empty());
             }
+        }
+        // A folder, and a file that is not there, are what they are.
+        let label = table(|table| table.label = Some("x".to_owned()));
+        for path in [folder.path(), &folder.path().join("none.svm")] {
+            let error = label.check_effects([path]).unwrap_err();
+            assert!(matches!(error.kind(), ReadErrorKind::Io(_)), "{error}");
         }
     }
 }

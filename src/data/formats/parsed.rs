@@ -2,7 +2,7 @@
 
 use rankrls_files::error::{Fault, ReadErrorKind};
 use rankrls_files::text::without_comment;
-use rankrls_files::{Strings, text};
+use rankrls_files::{Strings, text, unescaped_id};
 
 use super::token::{self, LARGEST_INDEX};
 use crate::data::packed::{RowPacker, Run};
@@ -100,7 +100,7 @@ impl Parsed {
         // No label has a colon, and all that may follow it has.
         let has_label = !grammar.unlabelled || !line[at..token::end(line, at)].contains(&b':');
         let (label, at) = if has_label {
-            let (label, end) = token::decimal(line, at, "label")?;
+            let (label, end) = token::label(line, at)?;
             (label, token::start(line, end))
         } else {
             (0.0, at)
@@ -127,7 +127,7 @@ impl Parsed {
             return Ok(());
         }
         let id = token::query_token(id, at)?;
-        self.ids.push(id);
+        self.ids.push(&unescaped_id(id));
         self.query_runs.push(QueryRun {
             rows: 1,
             line: self.lines,

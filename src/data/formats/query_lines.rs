@@ -5,8 +5,9 @@ use rankrls_files::error::{Fault, ReadError};
 use rankrls_files::input::Source;
 use rankrls_files::text::{each_item, utf8};
 
+use super::number::number;
 use super::options::ReadOptions;
-use super::text::{Text, returning};
+use super::text::Text;
 use super::token;
 use crate::data::queries::Groups;
 
@@ -36,14 +37,10 @@ pub(super) fn give(
         text.memory += QUERY * sizes.len() as u64;
         return Ok(());
     }
-    let mut groups = Groups::new(options.regroup);
+    let mut groups = Groups::default();
     for (number, line) in (1..).zip(lines.iter()) {
         // The line was read as one.
-        let (at, id) = id(line.as_bytes()).unwrap_or_default();
-        groups.add(id, 1, number).map_err(|began| {
-            let fault = returning(id, &format!("on line {began}"));
-            fault.at_column(at + 1).at(&name, number)
-        })?;
+        groups.add(own(line).unwrap_or_default(), 1, number);
     }
     read?;
     if lines.len() != rows {
@@ -59,9 +56,10 @@ pub(super) fn give(
 /// The sizes that the lines are, if all are whole numbers.
 fn sizes(lines: &Strings) -> Option<Vec<u64>> {
     let size = |line| {
-        let id = own(line)?;
-        let digits = id.bytes().all(|byte| byte.is_ascii_digit());
-        id.parse().ok().filter(|_| digits)
+        let size = number(own(line)?.as_bytes()).ok()?;
+        // NumPy writes 2 as 2.000000000000000000e+00. A size past 64 bits is more than there are rows.
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+        (size >= 0.0 && size.fract() == 0.0).then_some(size as u64)
     };
     lines.iter().map(size).collect()
 }
@@ -79,10 +77,10 @@ fn of_sizes(sizes: &[u64], text: &Text, name: &str) -> Result<Groups, ReadError>
         let found = format!("{lines} lines, which add up to {sum}");
         return Err(Fault::mismatch(expected, found).of(name));
     }
-    let mut groups = Groups::new(false);
+    let mut groups = Groups::default();
     for (query, &size) in (1..).zip(sizes).filter(|(_, size)| **size > 0) {
-        // Every number is another query, and none is larger than the rows.
-        let _ = groups.add(
+        // None is larger than the rows.
+        groups.add(
             &u64::to_string(&query),
             usize::try_from(size).unwrap_or(rows),
             query,
@@ -111,12 +109,11 @@ mod tests {
     use super::*;
 
     /// Sizes of the queries that a file gives to seven rows, and the first two identifiers.
-    fn queries(lines: &str, regroup: bool) -> Result<(Vec<usize>, String), String> {
+    fn queries(lines: &str) -> Result<(Vec<usize>, String), String> {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("q");
         std::fs::write(&path, lines).unwrap();
-        let options = ReadOptions::new().regroup(regroup);
-        let options = options.row_queries(RowQueries::File(path));
+        let options = ReadOptions::new().row_queries(RowQueries::File(path));
         let read = options.read_from(&b"1 1:1\n".repeat(7)[..], "f");
         let loaded = read.map_err(|error| {
             let text = error.to_string();
@@ -135,6 +132,12 @@ mod tests {
             ("3\r\n1\r\n3\r\n\r\n", &[3, 1, 3], "1 2"),
             ("3\n1\n3", &[3, 1, 3], "1 2"),
             ("7\n", &[7], "1 -"),
+            ("3.0\n4.0\n", &[3, 4], "1 2"),
+            (
+                "3.000000000000000000e+00\n+4.000000000000000000e+00\n",
+                &[3, 4],
+                "1 2",
+            ),
             ("\u{feff}2\n0\n5\n\n\n", &[2, 5], "1 3"),
             // Lines as many as rows: identifiers, whatever they add up to.
             ("1\n1\n1\n1\n1\n1\n1\n", &[7], "1 -"),
@@ -142,11 +145,10 @@ mod tests {
             ("a\na\na\nb\nb\nc\nc\n\n", &[3, 2, 2], "a b"),
         ] {
             let expected = (sizes.to_vec(), ids.to_owned());
-            assert_eq!(queries(lines, false).unwrap(), expected, "{lines:?}");
+            assert_eq!(queries(lines).unwrap(), expected, "{lines:?}");
         }
-        let merged = queries("1\n1\n2\n2\n1\n1\n1\n", true).unwrap();
+        let merged = queries("1\n1\n2\n2\n1\n1\n1\n").unwrap();
         assert_eq!(merged, (vec![5, 2], "1 2".to_owned()));
-        assert_eq!(queries("3\n1\n3\n", true).unwrap().0, [3, 1, 3]);
     }
 
     #[test]
@@ -154,17 +156,18 @@ mod tests {
         let sizes =
             "expected 7 lines, one for each row of f, or sizes of queries that add up to 7, found ";
         let rows = "expected 7 lines, one for each row of f, found ";
-        let again = "expected the rows of a query next to each other, found query \"1\" again";
         for (lines, [start, message]) in [
             ("3\n3\n", [sizes, "2 lines, which add up to 6"]),
             ("3\n4\n3\n4\n", [sizes, "4 lines, which add up to 14"]),
             ("", [sizes, "0 lines, which add up to 0"]),
-            ("99999999999999999999999\n", [rows, "1 lines"]),
-            ("3\n+4\n", [rows, "2 lines"]),
-            ("3\n4.0\n", [rows, "2 lines"]),
+            (
+                "99999999999999999999999\n",
+                [sizes, "1 lines, which add up to 18446744073709551615"],
+            ),
+            ("3.0\n3.0\n", [sizes, "2 lines, which add up to 6"]),
+            ("3\n4.5\n", [rows, "2 lines"]),
+            ("3\n-4\n", [rows, "2 lines"]),
             ("a\na\n", [rows, "2 lines"]),
-            ("1\n2\n1\na\n", ["3:1: ", again]),
-            ("1\n2\n1\n2\n1\n2\n1\n", ["3:1: ", again]),
             (
                 "1\n2 3\n",
                 ["2:3: ", "expected one query identifier a line, found \"3\""],
@@ -181,7 +184,7 @@ mod tests {
                 ],
             ),
         ] {
-            let error = queries(lines, false).unwrap_err();
+            let error = queries(lines).unwrap_err();
             let rest = error.strip_prefix(start).unwrap_or_default();
             assert!(rest.starts_with(message), "{lines:?}: {error}");
         }

@@ -186,7 +186,9 @@ mod tests {
             for chunk in [1, 16, 1 << 20] {
                 let options = ReadOptions::new().chunk(chunk);
                 let error = options.read_from(text, "f").unwrap_err();
-                assert_eq!(error.to_string(), message);
+                let text = error.to_string();
+                // Of a path it may be a table.
+                assert_eq!(text.split(" (if it is a table").next(), Some(message));
                 let Place { line, column } = error.place().unwrap();
                 assert!(message.starts_with(&format!("{}:{line}:{column}: ", error.name())));
             }
@@ -229,12 +231,10 @@ mod tests {
 
     #[test]
     fn the_first_bad_line_wins() {
-        let (returning, pair) = ("the rows of a query", "a pair");
         for (text, expected, line) in [
-            ("1 qid:a\n1 qid:b\n1 qid:a\n1 qid:a x\n", returning, 3),
-            ("1 qid:a\n1 qid:b\n1 qid:b x\n1 qid:a\n", pair, 3),
+            ("1 qid:a\n1 qid:b\n1 qid:b x\n1 qid:a\n", "a pair", 3),
             ("1 qid:a\n1\n1 qid:b\n1 qid:a\nx\n", "a qid", 2),
-            ("1 qid:a\n1 qid:b\n1 qid:a\n1\nx\n", returning, 3),
+            ("1 qid:a\n1 qid:b\n1 qid:a\n1\nx\n", "a qid", 4),
             ("1\n1 qid:a\n1 qid:b\n1 qid:a\n", "no qid", 2),
         ] {
             for chunk in [1, 4, 12, 20, 1 << 20] {
@@ -350,10 +350,12 @@ mod tests {
         let text = b"1 qid:b 1:1\n2 qid:a 2:1\n3 qid:b 1:3\n4 qid:c\n5 qid:a 1:5\n";
         let whole = ["1 b 0:1", "3 b 0:3", "2 a 1:1", "5 a 0:5", "4 c"];
         for chunk in [1, 100] {
-            let options = ReadOptions::new().regroup(true).chunk(chunk);
-            let data = options.read_from(&text[..], "f").unwrap().dataset;
+            let options = ReadOptions::new().chunk(chunk);
+            let loaded = options.read_from(&text[..], "f").unwrap();
+            let data = loaded.dataset;
             assert_eq!(rows(&data), whole);
             assert_eq!(data.input_rows(), Some(&[0, 2, 1, 4, 3][..]));
+            assert_eq!(loaded.returned, Some(("b".to_owned(), 3)));
         }
     }
 
@@ -395,9 +397,9 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_bytes_give_one_outcome(bytes in nearly(), chunk in 1..64usize, regroup: bool) {
+        fn any_bytes_give_one_outcome(bytes in nearly(), chunk in 1..64usize) {
             let outcome = |chunk| {
-                let options = ReadOptions::new().chunk(chunk).regroup(regroup);
+                let options = ReadOptions::new().chunk(chunk);
                 let loaded = options.read_from(&bytes[..], "f");
                 loaded.map(|loaded| rows(&loaded.dataset)).map_err(|error| error.to_string())
             };

@@ -11,6 +11,7 @@ use std::io;
 use rankrls_files::error::{Fault, ReadError, ReadErrorKind, quote};
 use rankrls_files::input::Source;
 use rankrls_files::text::{CHUNK, Chunks};
+use rankrls_files::{Parameter, Remedy};
 use rayon::prelude::*;
 
 use crate::data::dataset::Dataset;
@@ -18,6 +19,7 @@ use crate::data::packed::Packed;
 use crate::data::queries::Groups;
 use crate::stop;
 
+use super::format::Format;
 use super::options::ReadOptions;
 use super::parsed::{Grammar, Parsed};
 
@@ -69,7 +71,7 @@ impl Text {
         options: &ReadOptions,
         grammar: Grammar,
     ) -> Result<Self, ReadError> {
-        let mut text = Self::new(source.name.clone(), Groups::new(options.regroup));
+        let mut text = Self::new(source.name.clone());
         let mut chunks = chunks(
             source,
             options.chunk.unwrap_or(CHUNK),
@@ -126,10 +128,9 @@ impl Text {
         placed.map_err(refused)
     }
 
-    pub(super) fn new(name: String, groups: Groups) -> Self {
+    pub(super) fn new(name: String) -> Self {
         Self {
             name,
-            groups,
             ..Self::default()
         }
     }
@@ -182,11 +183,19 @@ impl Text {
         let within = self.check_memory(bytes, options.memory.left());
         within.map_err(|fault| fault.at(&self.name, self.lines + 1))?;
         let mixed = self.mixed(&mut parsed);
-        let returning = self.add_queries(&parsed).err();
+        self.add_queries(&parsed);
         let last = parsed.fault.take().map(|fault| (parsed.lines, fault));
-        let faults = [mixed, returning, last].into_iter().flatten();
+        let faults = [mixed, last].into_iter().flatten();
         if let Some((line, fault)) = faults.min_by_key(|(line, _)| *line) {
-            return Err(fault.at(&self.name, self.lines + line));
+            // No row begins like this, and none was read.
+            let is_other = fault.column == 1 && self.rows + parsed.rows == 0;
+            let error = fault.at(&self.name, self.lines + line);
+            return Err(if is_other && options.format == Format::Auto {
+                let csv = Remedy::Set(Parameter::Format, "csv");
+                error.or_remedy(format!("if it is a table, say so by {csv} or tsv"))
+            } else {
+                error
+            });
         }
         self.lines += parsed.lines;
         self.rows += parsed.rows;
@@ -229,23 +238,11 @@ impl Text {
         Some((run.line, fault.at_column(run.at + 1).remedy(remedy)))
     }
 
-    fn add_queries(&mut self, parsed: &Parsed) -> Result<(), (u64, Fault)> {
+    fn add_queries(&mut self, parsed: &Parsed) {
         for (run, id) in parsed.query_runs.iter().zip(parsed.ids.iter()) {
-            let added = self.groups.add(id, run.rows, self.lines + run.line);
-            added.map_err(|began| {
-                let fault = returning(id, &format!("on line {began}"));
-                (run.line, fault.at_column(run.at + 1))
-            })?;
+            self.groups.add(id, run.rows, self.lines + run.line);
         }
-        Ok(())
     }
-}
-
-/// The query `id` comes back, after it `began` somewhere.
-pub(super) fn returning(id: &str, began: &str) -> Fault {
-    let found = format!("query {} again, which began {began}", quote(id.as_bytes()));
-    let expected = "the rows of a query next to each other";
-    Fault::mismatch(expected, found)
 }
 
 #[cfg(test)]

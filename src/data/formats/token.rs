@@ -3,7 +3,7 @@
 use rankrls_files::Remedy;
 use rankrls_files::error::{Fault, escaped, quote};
 
-use super::number::{BadNumber, is_missing, number, remedy, short, value};
+use super::number::{BadNumber, LEAST_MARKER, is_missing, number, remedy, short, value};
 
 /// The largest index that can be written: 0-based features fit in 32 bits, and so does their
 /// number.
@@ -56,6 +56,18 @@ pub(super) fn decimal(line: &[u8], at: usize, what: &str) -> Result<(f64, usize)
     number(token).map(|number| (number, end)).map_err(bad)
 }
 
+/// The label that starts at `at`, and where it ends. Where a query follows, a comma makes no list.
+pub(super) fn label(line: &[u8], at: usize) -> Result<(f64, usize), Fault> {
+    decimal(line, at, "label").map_err(|fault| {
+        let end = end(line, at);
+        if line[start(line, end)..].starts_with(b"qid:") {
+            no_decimal(fault, &line[at..end])
+        } else {
+            fault
+        }
+    })
+}
+
 /// The decimal number that a line is, `what` messages call it.
 pub(super) fn only_decimal(line: &[u8], what: &str) -> Result<f64, Fault> {
     let line = trim_end(line);
@@ -73,10 +85,9 @@ pub(super) fn nothing_after(line: &[u8], end: usize, item: &str) -> Result<(), F
     }
 }
 
-/// The identifier of a query, which begins at `at` of its line; where it is empty, messages say that
-/// `none` was found. Words for a missing value are none, and characters that nobody sees would make two
-/// queries of one.
-pub(super) fn query_id<'t>(id: &'t [u8], at: usize, none: &str) -> Result<&'t str, Fault> {
+/// The identifier of a query in a cell or token, which begins at `at` of its line; where it is empty, messages say
+/// that `none` was found. Words for a missing value are none.
+pub(super) fn cell_id<'t>(id: &'t [u8], at: usize, none: &str) -> Result<&'t str, Fault> {
     let refused = |expected, found| Fault::new(expected, found).at_column(at + 1);
     if id.is_empty() {
         return Err(refused("a query identifier", none.to_owned()));
@@ -85,11 +96,16 @@ pub(super) fn query_id<'t>(id: &'t [u8], at: usize, none: &str) -> Result<&'t st
         let found = format!("{}, a missing value", quote(id));
         return Err(refused("a query identifier", found));
     }
-    let text =
-        std::str::from_utf8(id).map_err(|_| refused("a query identifier in UTF-8", quote(id)))?;
+    std::str::from_utf8(id).map_err(|_| refused("a query identifier in UTF-8", quote(id)))
+}
+
+/// The identifier of a query in text that people write, as [`cell_id`] has it: characters that nobody sees would
+/// make two queries of one.
+pub(super) fn query_id<'t>(id: &'t [u8], at: usize, none: &str) -> Result<&'t str, Fault> {
+    let text = cell_id(id, at, none)?;
     if text.chars().any(is_hidden) || escaped(text) != text {
         let expected = "a query identifier of characters that can be seen";
-        return Err(refused(expected, quote(id)));
+        return Err(Fault::new(expected, quote(id)).at_column(at + 1));
     }
     Ok(text)
 }
@@ -103,7 +119,7 @@ fn is_hidden(char: char) -> bool {
         || matches!(char, '\u{ad}' | '\u{180e}' | '\u{200b}' | '\u{feff}')
 }
 
-/// The identifier of a query that is a token of its own, or after `qid:`, as [`query_id`] has it.
+/// The identifier of a query that is a token of its own, or after `qid:`, as it is written.
 pub(super) fn query_token(id: &[u8], at: usize) -> Result<&str, Fault> {
     let text = query_id(id, at, "none")?;
     let expected = match text {
@@ -149,7 +165,7 @@ pub(super) fn pair(line: &[u8], at: usize, missing: Option<f64>) -> Result<Pair,
     };
     if let Some((value, length)) = short(&line[colon + 1..]) {
         let end = colon + 1 + length;
-        if ends(line, end) {
+        if value < LEAST_MARKER && ends(line, end) {
             return Ok(Pair { index, value, end });
         }
     }
@@ -246,13 +262,15 @@ pub(super) fn no_number(
             Fault::new(finite, found).remedy(Remedy::ReadMissing)
         }
         BadNumber::NotFinite => Fault::new(format!("a finite {what}"), found),
-        BadNumber::Syntax => {
-            let fault = Fault::new(expected.to_owned(), found);
-            match remedy(written) {
-                Some(remedy) => fault.remedy(remedy),
-                None => fault,
-            }
-        }
+        BadNumber::Syntax => no_decimal(Fault::new(expected.to_owned(), found), written),
+    }
+}
+
+/// The fault of what is `written` in the place of a decimal number, with a remedy if it is one with a comma.
+pub(super) fn no_decimal(fault: Fault, written: &[u8]) -> Fault {
+    match remedy(written) {
+        Some(remedy) => fault.remedy(remedy),
+        None => fault,
     }
 }
 

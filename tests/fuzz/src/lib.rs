@@ -171,7 +171,6 @@ fn judged(read: Result<Loaded, ReadError>, input: &[u8]) -> Option<Dataset<'stat
 fn options(flags: u8) -> ReadOptions {
     ReadOptions::new()
         .zero_based(flags & 1 != 0)
-        .regroup(flags & 2 != 0)
         .width((flags & 4 != 0).then_some(usize::from(flags >> 3)))
         .memory(LIMIT)
 }
@@ -238,14 +237,10 @@ pub fn table(input: &[u8]) -> bool {
     };
     let options = ReadOptions::new()
         .format(format)
-        .regroup(flags & 2 != 0)
         .unlabelled(flags & 4 != 0)
         .memory(LIMIT)
-        .table(table.clone());
-    let read = within(text, || options.read_from(text, NAME));
-    let header = read.as_ref().ok().and_then(|read| read.header.as_ref());
-    drop(header.map(|header| Warning::of_header(header, &table)));
-    come_back(read, text)
+        .table(table);
+    come_back(within(text, || options.read_from(text, NAME)), text)
 }
 
 /// Names of features.
@@ -280,8 +275,8 @@ pub fn lists(input: &[u8]) -> bool {
     };
     let (path, memory) = (file("x.list.txt", text), Memory::limit(LIMIT));
     let read = within(text, || match kind % 6 {
-        regroup @ (0 | 1) => {
-            let options = ReadOptions::new().regroup(regroup == 1).memory(LIMIT);
+        0 | 1 => {
+            let options = ReadOptions::new().memory(LIMIT);
             let options = options.row_queries(RowQueries::File(path));
             let rows = b"1 1:1\n".repeat(ROWS);
             let loaded = options.read_from(&rows[..], NAME)?;

@@ -47,7 +47,7 @@ fn figures_are_those_of_select() {
         "zero.svm",
         "1 qid:1 0:1 2:1\n0 qid:1 1:1\n1 qid:2 0:2\n0 qid:2 1:0.5 2:1\n",
     );
-    let options = "zero.svm -k 2 --lambda 0.25 --zero-based --regroup";
+    let options = "zero.svm -k 2 --lambda 0.25 --zero-based";
     let document = folder.json(&format!(
         "compare {options} --strategies backfit,sampled:2 --seed 4 --json"
     ));

@@ -44,7 +44,7 @@ fn scores_are_in_input_order() {
     let folder = Folder::new();
     folder.write("mixed.svm", "1 qid:a\n0 qid:b\n0 qid:a\n2 qid:b\n");
     folder.write("scores.txt", "4\n3\n2\n1\n");
-    let evaluate = "evaluate mixed.svm --scores scores.txt --regroup --json --metrics mrr";
+    let evaluate = "evaluate mixed.svm --scores scores.txt --json --metrics mrr";
     folder.json(&format!("{evaluate} --csv q.csv"));
     let queries = folder.read("q.csv");
     assert!(
@@ -96,7 +96,7 @@ fn the_order_of_the_file_is_a_ranking() {
     let rows = "-2 qid:a\n3.5 qid:b\n1 qid:b\n4 qid:a\n-1 qid:c\n";
     folder.write("mixed.svm", rows);
     folder.write("scores.txt", "1\n2\n2\n2\n0\n");
-    let evaluate = "evaluate mixed.svm --regroup --metrics label@1,cindex --json --csv q.csv";
+    let evaluate = "evaluate mixed.svm --metrics label@1,cindex --json --csv q.csv";
     let alone = folder.json(&format!("{evaluate} --file-order"));
     let first = || -> Vec<f64> {
         let queries = folder.read("q.csv");
@@ -126,8 +126,8 @@ fn the_order_of_the_file_is_a_ranking() {
         [&compared["wins"], &compared["ties"], &compared["losses"]],
         [1, 1, 1]
     );
-    folder.prints("evaluate mixed.svm --regroup --file-order --metrics label@1 => label@1  0.1667");
-    folder.fails("evaluate mixed.svm --regroup --metrics label@1", 2);
+    folder.prints("evaluate mixed.svm --file-order --metrics label@1 => label@1  0.1667");
+    folder.fails("evaluate mixed.svm --metrics label@1", 2);
     folder.write("empty.svm", "");
     folder.fails("evaluate empty.svm --file-order --metrics label@1", 1);
 }
@@ -317,7 +317,7 @@ fn labels_below_0_have_no_grades() {
         "1 qid:b 1:1\n-1 qid:a\n1 qid:a 1:1\n-1 qid:b\n",
     );
     folder.write("scores.txt", "4\n3\n2\n1\n");
-    let evaluate = "evaluate signs.svm --regroup --scores scores.txt --metrics";
+    let evaluate = "evaluate signs.svm --scores scores.txt --metrics";
     for metric in ["ndcg@10", "mean-ndcg", "err", "map,err"] {
         let error = folder.fails(&format!("{evaluate} {metric}"), 1);
         assert!(error.contains("signs.svm: "), "{error}");
@@ -331,10 +331,10 @@ fn labels_below_0_have_no_grades() {
     let document = folder.json(&format!("{evaluate} map:-1 --json"));
     assert_eq!(document["metrics"]["map:-1"], 1.0);
     for arguments in [
-        "select train.svm -k 1 --lambda 1 --test signs.svm --regroup --metrics ndcg@5",
-        "select signs.svm -k 1 --lambda 1 --regroup --criterion ndcg@5",
-        "tune train.svm -k 1 --test signs.svm --regroup --metrics ndcg@5",
-        "tune train.svm -k 1 --evidence signs.svm --regroup --choose-by ndcg@5",
+        "select train.svm -k 1 --lambda 1 --test signs.svm --metrics ndcg@5",
+        "select signs.svm -k 1 --lambda 1 --criterion ndcg@5",
+        "tune train.svm -k 1 --test signs.svm --metrics ndcg@5",
+        "tune train.svm -k 1 --evidence signs.svm --choose-by ndcg@5",
     ] {
         folder.refused(&format!("{arguments} => ndcg@5 needs grades"));
     }

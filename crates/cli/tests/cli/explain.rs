@@ -15,7 +15,7 @@ fn rows_that_were_moved_have_their_numbers_in_the_file() {
         "split.svm",
         "1 qid:a 1:1\n0 qid:b 2:1\n0 qid:a 3:1\n1 qid:b 1:1\n",
     );
-    let explain = "explain model.json split.svm --regroup";
+    let explain = "explain model.json split.svm";
     let document = folder.json(&format!("{explain} b --json"));
     let mut rows: Vec<u64> = document["rows"]
         .as_array()
@@ -112,7 +112,7 @@ fn texts_stand_beside_the_rows() {
         "1 qid:a 1:1\n0 qid:b 2:1\n0 qid:a 3:1\n1 qid:b 1:1\n",
     );
     folder.write("four.txt", "one\ntwo\nthree\n<four>\x07");
-    let explain = "explain model.json split.svm --regroup  b --texts four.txt";
+    let explain = "explain model.json split.svm  b --texts four.txt";
     let text = folder.stdout(explain);
     assert!(text.contains("text: <four>\\u{7}\n"), "{text}");
     for row in folder.json(&format!("{explain} --json"))["rows"]

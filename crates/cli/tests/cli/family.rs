@@ -109,7 +109,7 @@ fn rows_that_were_moved_keep_their_numbers() {
         let scores = folder.read("s.txt");
         (error, scores.lines().map(str::to_owned).collect::<Vec<_>>())
     };
-    let (error, scores) = train("mixed.svm --regroup", "folds.txt");
+    let (error, scores) = train("mixed.svm", "folds.txt");
     let (expected, other) = train("sorted.svm", "sorted-folds.txt");
     assert_eq!(error, expected);
     for (place, &row) in sorted.iter().enumerate() {
@@ -252,7 +252,7 @@ fn a_kernel_that_is_given_is_that_of_the_columns() {
     folder.write("kernel.svm", &text);
     let options = "--objective global --lambda 0.5 --json";
     let kernel = folder.json(&format!(
-        "train kernel.svm --regroup --kernel precomputed {options} -o k.json"
+        "train kernel.svm --kernel precomputed {options} -o k.json"
     ));
     let linear = folder.json(&format!("train rows.svm {options} -o m.json"));
     let squared = |document: &serde_json::Value| number(&document["holdout"]["squared"]);
@@ -261,10 +261,7 @@ fn a_kernel_that_is_given_is_that_of_the_columns() {
         let text = folder.stdout(&format!("predict {model} {data} -q"));
         text.lines().map(|line| line.parse().unwrap()).collect()
     };
-    let (found, expected) = (
-        scores("k.json", "kernel.svm --regroup"),
-        scores("m.json", "rows.svm"),
-    );
+    let (found, expected) = (scores("k.json", "kernel.svm"), scores("m.json", "rows.svm"));
     for (a, b) in found.iter().zip(&expected) {
         assert!(
             ((a - found[0]) - (b - expected[0])).abs() < 1e-9,

@@ -24,6 +24,7 @@ mod letor;
 #[path = "../../../../tests/support/long.rs"]
 mod long;
 mod memory;
+mod odd;
 mod pages;
 mod plot;
 mod predict;

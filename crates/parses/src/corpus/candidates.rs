@@ -262,7 +262,8 @@ fn numbers(treebank: &Treebank) -> Result<HashMap<String, usize>, ReadError> {
     }
     for (number, sentence) in treebank.sentences.iter().enumerate() {
         if sentence.id().is_none() {
-            numbers.entry((number + 1).to_string()).or_insert(number);
+            let own = sentence.number().to_string();
+            numbers.entry(own).or_insert(number);
         }
     }
     Ok(numbers)

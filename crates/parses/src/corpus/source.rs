@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use rankrls_files::{ReadError, escaped};
+use rankrls_files::{ReadError, escaped, escaped_id, unescaped_id};
 
 use super::manifest::{FileHash, Reason, Skipped};
 use super::options::{BuildOptions, Heads};
@@ -17,7 +17,7 @@ pub(super) struct Treebank {
     pub(super) source: FileHash,
     pub(super) sentences: Vec<Sentence>,
     pub(super) skipped: Vec<Skipped>,
-    /// A query identifier for every sentence.
+    /// A query identifier for every sentence, as it is written.
     pub(super) ids: Vec<String>,
     /// Adpositions that depend on nouns in the file.
     pub(super) adpositions: usize,
@@ -90,11 +90,15 @@ pub(super) fn turn<'s>(sentences: impl Iterator<Item = &'s mut Sentence>, heads:
 
 /// Whether an identifier is one of queries in svmlight: of characters that can be seen, without `#`, with no pair
 /// `INDEX:VALUE` at its end, and no word for a missing value.
-fn is_query_id(id: &&str) -> bool {
-    const MISSING: [&str; 13] = [
-        "na", "n/a", "<na>", "nan", "-nan", "+nan", "null", "none", "nat", "missing", "\\n", ".",
-        "?",
+fn is_query_id(id: &str) -> bool {
+    const MISSING: [&str; 10] = [
+        "na", "n/a", "<na>", "null", "none", "nat", "missing", "\\n", ".", "?",
     ];
+    let word = id.to_lowercase();
+    let name = word.strip_prefix(['-', '+']).unwrap_or(&word);
+    let is_nan = name
+        .strip_prefix("nan")
+        .is_some_and(|rest| matches!(rest, "" | "q" | "s") || rest.starts_with('('));
     let unseen = |char: char| {
         char.is_whitespace()
             || matches!(
@@ -108,25 +112,35 @@ fn is_query_id(id: &&str) -> bool {
             && rest.ends_with(|char: char| !char.is_alphanumeric())
             && value.parse::<f64>().is_ok()
     });
-    escaped(id) == **id
+    escaped(id) == id
         && !id.contains(unseen)
         && !ends_in_pair
-        && !MISSING.contains(&id.to_lowercase().as_str())
+        && !is_nan
+        && !MISSING.contains(&word.as_str())
 }
 
-/// The identifiers of the sentences, or their numbers where some have none, none of their own, or
-/// one that is none of queries.
+/// The identifier as it stands in svmlight text, escaped where it would not come back.
+fn token(id: &str) -> String {
+    if is_query_id(id) && unescaped_id(id) == id {
+        id.to_owned()
+    } else {
+        escaped_id(id)
+    }
+}
+
+/// The identifiers of the sentences, or their numbers in the file where some have none, or none of their own.
 fn query_ids(sentences: &[Sentence]) -> Vec<String> {
-    let ids: Option<Vec<&str>> = (sentences.iter())
-        .map(|sentence| sentence.id().filter(is_query_id))
-        .collect();
+    let ids: Option<Vec<&str>> = sentences.iter().map(Sentence::id).collect();
     let distinct = |ids: &Vec<&str>| {
         let mut sorted = ids.clone();
         sorted.sort_unstable();
         sorted.windows(2).all(|pair| pair[0] != pair[1])
     };
     match ids.filter(distinct) {
-        Some(ids) => ids.into_iter().map(str::to_owned).collect(),
-        None => (1..=sentences.len()).map(|n| n.to_string()).collect(),
+        Some(ids) => ids.into_iter().map(token).collect(),
+        None => {
+            let numbers = sentences.iter().map(|one| one.number().to_string());
+            numbers.collect()
+        }
     }
 }

@@ -54,7 +54,15 @@ fn drafts<'t>(
         scored,
         ..Draft::default()
     };
-    blocks(text, name).filter_map(move |lines| draft().read(&lines).transpose())
+    let mut numbers = 1..;
+    blocks(text, name).filter_map(move |lines| {
+        let read = draft().read(&lines).transpose()?;
+        let number = numbers.next()?;
+        Some(read.map(|mut sentence| {
+            sentence.number = number;
+            sentence
+        }))
+    })
 }
 
 /// Reads sentences with their parses together: those next to each other with the same `sent_id`. One without it is a

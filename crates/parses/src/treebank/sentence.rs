@@ -50,6 +50,7 @@ impl Word {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Sentence {
     pub(super) line: u64,
+    pub(super) number: usize,
     pub(super) id: Option<String>,
     pub(super) score: Option<f64>,
     pub(super) has_tree: bool,
@@ -83,6 +84,7 @@ impl Sentence {
     pub(super) fn new(tokens: Vec<Token>) -> Self {
         let mut sentence = Self {
             line: 1,
+            number: 1,
             id: None,
             score: None,
             has_tree: true,
@@ -123,6 +125,11 @@ impl Sentence {
     /// Line on which it begins, counted from 1.
     pub fn line(&self) -> u64 {
         self.line
+    }
+
+    /// Its place among the sentences of the file, malformed ones too, counted from 1.
+    pub fn number(&self) -> usize {
+        self.number
     }
 
     /// Its identifier, if it has one.
