@@ -240,8 +240,7 @@ fn agrees_with_a_stand_alone_algorithm_1_on_parses() {
         (2_000, 108, 118_971)
     );
     assert_eq!(summary.column_classes, 15_550);
-    // The shipped parses hold `dense` to it, in a tenth of the time.
-    for strategy in [StrategyKind::LowMem, StrategyKind::Bounded] {
+    for strategy in EXACT {
         let selection = run(&data, strategy, 20, 16.0);
         let written = selection.features().into_iter().map(|feature| feature + 1);
         assert_eq!(written.collect::<Vec<u32>>(), EWT_FEATURES, "{strategy}");

@@ -143,17 +143,22 @@ fn assert_algorithm_1(corpus: [Sample; 2], golden: BTreeMap<String, Greedy>) {
 #[test]
 fn every_solver_trains_on_all_features() {
     let (data, test) = (sample::train(), sample::test());
-    for (lambda_, expected) in golden().rankrls {
-        for solver in [Solver::Dual, Solver::Primal] {
-            let params = RankRls {
-                lambdas: lambda(&lambda_).into(),
-                solver: Some(solver),
-                ..RankRls::default()
-            };
-            let training = params.train(&data, None).unwrap();
-            let held_out = training.best().holdout.as_ref().unwrap();
+    let expected = golden().rankrls;
+    let lambdas: Vec<Lambda> = expected.keys().map(|text| lambda(text)).collect();
+    for solver in [Solver::Dual, Solver::Primal] {
+        let params = |lambdas| RankRls {
+            lambdas,
+            solver: Some(solver),
+            ..RankRls::default()
+        };
+        let training = params(Lambdas::of(&lambdas)).train(&data, None).unwrap();
+        assert_eq!(training.cells.len(), expected.len());
+        for ((cell, &lambda), expected) in
+            training.cells.iter().zip(&lambdas).zip(expected.values())
+        {
+            let held_out = cell.holdout.as_ref().unwrap();
             assert_close(held_out.error, expected.lqo_error);
-            let scores = params.fit(&data).unwrap().scores(&test);
+            let scores = params(lambda.into()).fit(&data).unwrap().scores(&test);
             assert_close(cindex(&test, &scores), expected.test_cindex);
         }
     }

@@ -1,6 +1,7 @@
 //! The checks of continuous integration, and the parts of it that can be run alone.
 
 use std::env;
+use std::fs;
 use std::path::Path;
 use std::sync::OnceLock;
 use std::time::Instant;
@@ -51,7 +52,9 @@ pub(crate) fn run_all() -> Result<()> {
     // The folder that has their dependencies already.
     let mut fuzz = clippy("--manifest-path tests/fuzz/Cargo.toml");
     run(fuzz.env("CARGO_TARGET_DIR", target()))?;
-    ranks()
+    ranks()?;
+    step("the end");
+    Ok(())
 }
 
 /// Lints and tests the program of ranks, where there is MPI to build it with.
@@ -71,11 +74,23 @@ fn ranks() -> Result<()> {
     Ok(())
 }
 
-/// Says what comes, and how long it took up to here.
+/// Says what comes, and how long it took up to here: by the clock, and by the processor where the system tells.
 fn step(name: &str) {
     static BEGIN: OnceLock<Instant> = OnceLock::new();
     let seconds = BEGIN.get_or_init(Instant::now).elapsed().as_secs();
-    println!("\n== {name} (after {seconds} s)");
+    let work =
+        processor_seconds().map_or_else(String::new, |work| format!(", {work} of a processor"));
+    println!("\n== {name} (after {seconds} s{work})");
+}
+
+/// Seconds that all programs took that this one started and that have ended: Linux counts them in hundredths.
+fn processor_seconds() -> Option<u64> {
+    let status = fs::read_to_string("/proc/self/stat").ok()?;
+    // The name of the program, in brackets, may have blanks.
+    let (_, fields) = status.rsplit_once(')')?;
+    let times = fields.split_whitespace().skip(13).take(2);
+    let times: Result<Vec<u64>, _> = times.map(str::parse).collect();
+    Some(times.ok()?.iter().sum::<u64>() / 100)
 }
 
 /// Checks dependencies by cargo-deny where it is installed; a weekly job does so anyhow.

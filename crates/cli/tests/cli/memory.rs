@@ -212,8 +212,7 @@ fn rows(rows: u64, columns: u64, has: impl Fn(u64) -> bool) -> String {
 }
 
 /// Every command that takes data, but for those that need a model.
-const COMMANDS: [&str; 9] = [
-    "train DATA --lambda 1",
+const COMMANDS: [&str; 8] = [
     "train DATA --lambda 1 -o model.json",
     "tune DATA -k 1 --lambda 1 --evidence lqo",
     "select DATA -k 1 --lambda 1",

@@ -7,6 +7,7 @@
 
 #![cfg(unix)]
 
+use std::env;
 use std::ffi::OsStr;
 use std::fs;
 use std::iter;
@@ -15,6 +16,9 @@ use std::path::Path;
 
 use crate::build::link_grammar::link_grammar;
 use crate::support::Folder;
+
+/// Ten strategies over all parses take as long as all other commands of the pages. Continuous integration runs them.
+const LONG: &str = "rankrls compare corpora/link-parses/";
 
 /// What a block of a page has: a file, which `$ cat NAME` shows, or a command with its output, if there is any.
 enum Part<'a> {
@@ -165,6 +169,10 @@ fn follow(page: &str, text: &str, parser: bool) -> (usize, Vec<String>) {
             Part::Command(command, _) if command.contains("--link-grammar") && !parser => continue,
             Part::Command(command, shown) => (command, shown),
         };
+        if command.starts_with(LONG) && env::var_os("RANKRLS_LONG").is_none() {
+            println!("NOT RUN without RANKRLS_LONG, {page}: {command}");
+            continue;
+        }
         let absent = missing(&folder, &command);
         let known = |name: &&str| ELSEWHERE.iter().any(|each| name.starts_with(each));
         if absent.iter().any(known) || !parser && !absent.is_empty() {

@@ -56,7 +56,7 @@ pub(crate) fn interrupt(folder: &Folder, arguments: &str, line: &str) -> (Vec<u8
 fn interrupted(name: &str, code: i32) {
     let folder = Folder::new();
     // A step takes far longer than an answer to the signal.
-    folder.write("big.svm", generated(5_000, 10_000));
+    folder.write("big.svm", generated(2_000, 4_000));
     folder.write("model.json", "old");
     let arguments = "select big.svm -k 1500 --lambda 1 --strategy lowmem --criterion map -v --json \
                      -o model.json";

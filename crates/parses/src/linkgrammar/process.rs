@@ -486,7 +486,7 @@ mod tests {
         fn its_children_end_with_it() {
             let body = "sleep 1000 & echo $! > \"$0.child\"\nread s";
             for (rest, stop) in [("exit 1", false), ("exec >&-; wait", false), ("wait", true)] {
-                let (folder, options) = script(&format!("{body}; {rest}"), true);
+                let (folder, options) = script(&format!("{body}; {rest}"), false);
                 let stop = AtomicBool::new(stop);
                 let mut parser = LinkParser::new(&options, &stop);
                 parser.parse("a").unwrap();
