@@ -136,11 +136,9 @@ fn query_ids(sentences: &[Sentence]) -> Vec<String> {
         sorted.sort_unstable();
         sorted.windows(2).all(|pair| pair[0] != pair[1])
     };
-    match ids.filter(distinct) {
-        Some(ids) => ids.into_iter().map(token).collect(),
-        None => {
-            let numbers = sentences.iter().map(|one| one.number().to_string());
-            numbers.collect()
-        }
+    if let Some(ids) = ids.filter(distinct) {
+        return ids.into_iter().map(token).collect();
     }
+    let numbers = sentences.iter().map(|one| one.number().to_string());
+    numbers.collect()
 }
