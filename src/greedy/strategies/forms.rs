@@ -9,8 +9,8 @@
 //! ```
 //!
 //! Only the selected features that are present in the query count. Where these are few, the forms take fewer products
-//! than the rows of the query. Candidates of all blocks share them, and a step makes each of them once. Candidates with an
-//! entry a query or more take none: hardly a block of these has a query that none of them touches.
+//! than the rows of the query. Candidates of all blocks share them, and a step makes each of them once. A query has one
+//! where it pays for the number of candidates: so few candidates take no forms.
 //!
 //! Rounding of a form is that of its terms, which cancel where columns of `X` are alike. By Cauchy and Schwarz the terms
 //! of `theta' N theta` sum up to at most `|theta|^2 |X|^2 |T|^2`, with `|T| <= 1 + trace(T - I)`. A candidate takes the
@@ -32,7 +32,7 @@ const SMALL: f64 = 100.0;
 /// Products of `u`, `T u`, `p` and each other that the rows of a query take, each.
 const OF_ROW: usize = 4;
 
-/// Bytes of the forms after `k` steps: no more than half of the products of rows, or than all features in every
+/// Bytes of the forms after `k` steps: no more than the products of rows that they save, or than all features in every
 /// query, with the columns that each thread makes one of.
 pub(super) fn memory(shape: &Shape, k: usize) -> Saturating<u64> {
     let [rows, queries, largest, longest] = [
@@ -56,34 +56,46 @@ pub(super) fn memory(shape: &Shape, k: usize) -> Saturating<u64> {
 #[derive(Debug)]
 pub(super) struct Forms<'a> {
     state: &'a State,
+    /// Candidates of all ranks.
+    candidates: usize,
     queries: Vec<OnceLock<Option<Form>>>,
 }
 
 impl<'a> Forms<'a> {
-    pub(super) fn new(state: &'a State) -> Self {
+    /// Those of a state, for so many candidates of all ranks together.
+    pub(super) fn new(state: &'a State, candidates: usize) -> Self {
         let queries = (0..state.queries().len()).map(|_| OnceLock::new());
         Self {
             state,
+            candidates,
             queries: queries.collect(),
         }
     }
 
-    /// The form of a query; none where it saves less than half of the products of the rows.
+    /// The form of a query; none where the rows take fewer products.
     pub(super) fn get(&self, query: usize) -> Option<&Form> {
         let make = || {
             let holdout = &self.state.holdout()[self.state.queries().range(query)];
             let (matrices, lambda) = (&self.state.matrices()[query], self.state.lambda().value());
-            let pays = 2 * products(matrices) < matrices.products() + OF_ROW * holdout.len();
+            let pays = self.products(query) < by_rows(matrices, holdout.len());
             pays.then(|| Form::new(matrices, holdout, lambda))
         };
         self.queries[query].get_or_init(make).as_ref()
     }
+
+    /// Products that the form of a query takes for each candidate, with a share of those that make it.
+    fn products(&self, query: usize) -> usize {
+        let matrices = &self.state.matrices()[query];
+        let rows = self.state.queries().range(query).len();
+        let present = matrices.selected.present().count();
+        let making = present * (by_rows(matrices, rows) + 2 * present * rows);
+        present * (present + 3) + making / self.candidates.max(1)
+    }
 }
 
-/// Products that the forms of a query take.
-fn products(matrices: &QueryMatrices) -> usize {
-    let present = matrices.selected.present().count();
-    present * (present + 3)
+/// Products that a query of so many rows takes without a form.
+fn by_rows(matrices: &QueryMatrices, rows: usize) -> usize {
+    matrices.products() + OF_ROW * rows
 }
 
 /// The forms of one query, of the `t_Q` features that are present there.

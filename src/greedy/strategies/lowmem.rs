@@ -64,7 +64,11 @@ impl Strategy for LowMemory {
     /// A sample is too small to be worth the forms.
     fn errors(&mut self, round: &Round<'_>, eligible: &[u32]) -> Vec<f64> {
         let by_sums = round.state.folds().is_none() && round.ranking.is_none();
-        let forms = (by_sums && !round.sampled).then(|| Forms::new(round.state));
+        let forms = (by_sums && !round.sampled).then(|| {
+            // The same on every rank.
+            let candidates = round.peers.all(&round.candidates.len());
+            Forms::new(round.state, candidates.iter().sum())
+        });
         errors_by(round, forms.as_ref(), eligible)
     }
 }
@@ -151,7 +155,7 @@ fn gains_by_query(round: &Round<'_>, forms: Option<&Forms<'_>>, candidates: &[u3
 struct Block {
     /// `theta`, `t`: the weights of selected features that tell most of each candidate.
     theta: Vec<Lanes>,
-    /// `|theta|^2`, or infinite for candidates that take no forms.
+    /// `|theta|^2`
     theta_squared: Lanes,
     terms: Terms<LANES>,
 }
@@ -170,14 +174,7 @@ impl Block {
             terms.sole[lane] = candidates.sole_query(candidate).unwrap_or(u32::MAX);
         }
         let theta = state.thetas(z);
-        let lengths = squares(&theta);
-        let is_sparse =
-            |&&candidate: &&u32| candidates.entries_of(candidate as usize) < state.queries().len();
-        let squared = |lane: usize| {
-            let sparse = block.get(lane).filter(is_sparse);
-            sparse.map_or(f64::INFINITY, |_| lengths[lane])
-        };
-        let theta_squared = std::array::from_fn(squared);
+        let theta_squared = squares(&theta);
         Self {
             theta,
             theta_squared,
@@ -269,8 +266,7 @@ impl<'a> Scratch<'a> {
     ) -> QuerySums<LANES> {
         let end = state.queries().range(query as usize).end;
         let untouched = rest.each_ref().map(|rest| !begins_below(rest, end));
-        let asks = |lane: usize| untouched[lane] && block.theta_squared[lane].is_finite();
-        let form = self.forms.filter(|_| (0..LANES).any(asks));
+        let form = self.forms.filter(|_| untouched.contains(&true));
         let Some(form) = form.and_then(|forms| forms.get(query as usize)) else {
             return self.sums_by_rows(candidates, state, block, query, rest);
         };
@@ -483,7 +479,7 @@ mod tests {
             let found = LowMemory.errors(round, &eligible[start..]);
             assert_eq!(found, by_forms[start..], "from {start} on");
         }
-        let forms = Forms::new(round.state);
+        let forms = Forms::new(round.state, round.candidates.len());
         let blocks = eligible.chunks(LANES).step_by(5);
         let counts = blocks.map(|block| check_sums(round, &forms, block));
         counts.fold([0; 2], |sum, own| [sum[0] + own[0], sum[1] + own[1]])
