@@ -201,12 +201,14 @@ pub(super) fn check_lines(
     };
     let last = cells.iter().rposition(is_broken).unwrap_or(first);
     let is_row = |line: &[u8]| {
-        let own = raw_cells(line, delimiter);
         let sound = |(place, cell): (usize, &&[u8])| {
             let cell = unquoted(cell.trim_ascii());
             !values(place) || may_miss && is_missing(cell) || number(cell).is_ok()
         };
-        own.len() == cells.len() && own.iter().enumerate().all(sound)
+        [false, true].into_iter().any(|lenient| {
+            let own = raw_cells(line, delimiter, lenient);
+            own.len() == cells.len() && own.iter().enumerate().all(sound)
+        })
     };
     let lines: Vec<&[u8]> = record.split(|&byte| byte == b'\n').collect();
     let (Some((head, rest)), Some(tail)) = (lines.split_first(), lines.last()) else {
@@ -224,17 +226,21 @@ pub(super) fn check_lines(
     Ok(())
 }
 
-/// The cells of a line by itself, in which a quote that does not end its cell is text.
-fn raw_cells(line: &[u8], delimiter: u8) -> Vec<&[u8]> {
+/// The cells of a line by itself, in which a quote that does not end its cell is text. Another quote may have doubled
+/// the one that ends a cell: a `lenient` look lets each end it.
+fn raw_cells(line: &[u8], delimiter: u8, lenient: bool) -> Vec<&[u8]> {
     let (mut cells, mut at) = (Vec::new(), 0);
     loop {
         let rest = &line[at..];
-        let closed = rest.first().filter(|&&byte| byte == b'"');
-        let closed = closed.and_then(|_| quoted(rest).ok());
-        let ends = |&(_, end): &(Cow<'_, [u8]>, usize)| {
-            rest.get(end).is_none_or(|&byte| byte == delimiter)
+        let ends = |end: &usize| rest.get(*end).is_none_or(|&byte| byte == delimiter);
+        let closed = match rest {
+            [b'"', inner @ ..] if lenient => {
+                let mut quotes = memchr::memchr_iter(b'"', inner).map(|at| at + 2);
+                quotes.find(ends)
+            }
+            [b'"', ..] => quoted(rest).ok().map(|(_, end)| end).filter(ends),
+            _ => None,
         };
-        let closed = closed.filter(ends).map(|(_, end)| end);
         let plain = || memchr::memchr(delimiter, rest).unwrap_or(rest.len());
         let length = closed.unwrap_or_else(plain);
         cells.push(&rest[..length]);

@@ -189,13 +189,12 @@ fn is_nan_of_windows(word: &[u8]) -> bool {
     rest.is_some_and(|rest| rest.iter().all(digit))
 }
 
-/// What to do about a number with one comma, which is its point or separates thousands.
+/// What to do about a number with one comma, which is its point or separates thousands; points may do so, too.
 pub(super) fn remedy(text: &[u8]) -> Option<&'static str> {
-    let comma = memchr::memchr(b',', text)?;
-    let mut with_point = text.to_vec();
-    with_point[comma] = b'.';
-    let remedy = "write a decimal point, and no separators of thousands";
-    number(&with_point).ok().map(|_| remedy)
+    let digits = |byte: &u8| !matches!(byte, b',' | b'.');
+    let rest: Vec<u8> = text.iter().copied().filter(digits).collect();
+    let is_number = memchr::memchr_iter(b',', text).count() == 1 && number(&rest).is_ok();
+    is_number.then_some("write a decimal point, and no separators of thousands")
 }
 
 #[cfg(test)]
@@ -289,11 +288,11 @@ mod tests {
     #[test]
     fn a_number_with_one_comma_is_told() {
         for text in
-            "1,5;-0,25;+0,377;12,3456;,5;1,;1234,567;1,234;-999,999;1,5e3;1,23457E+11".split(';')
+            "1,5;-0,25;+0,377;12,3456;,5;1,;1234,567;1,234;-999,999;1,5e3;1,23457E+11;1,234.5;1.234,5".split(';')
         {
             assert!(remedy(text.as_bytes()).is_some(), "{text}");
         }
-        for text in "1,2,3;1,234.5;a,b;,;-;1.2.3;1:234;192.168.1.1;1,5 kg;1'234;inf,".split(';') {
+        for text in "1,2,3;a,b;,;-;1.2.3;1:234;192.168.1.1;1,5 kg;1'234;inf,".split(';') {
             assert_eq!(remedy(text.as_bytes()), None, "{text}");
         }
     }

@@ -142,7 +142,7 @@ mod tests {
         (b"1 1:0x1f\n", r#"f:1:3: expected a value, a decimal number, after the colon, found "1:0x1f""#),
         (b"1 1:NULL\n", r#"f:1:3: expected a value, a decimal number, after the colon, found "1:NULL" (to read missing values as a number, or as the mean of their query, set TableOptions::missing and give it to ReadOptions::table)"#),
         (b"1 1:1.234,5\n", r#"f:1:3: expected a value, a decimal number, after the colon, found "1:1.234,5" (write a decimal point, and no separators of thousands)"#),
-        (b"1 1:2,5\n", r#"f:1:3: expected a value, a decimal number, after the colon, found "1:2,5" (write a decimal point, not a comma)"#),
+        (b"1 1:2,5\n", r#"f:1:3: expected a value, a decimal number, after the colon, found "1:2,5" (write a decimal point, and no separators of thousands)"#),
         (b"1 1:NaN\n", r#"f:1:3: expected a finite value, found "1:NaN" (to read missing values as a number, or as the mean of their query, set TableOptions::missing and give it to ReadOptions::table)"#),
         (b"1 1:1e200\n", r#"f:1:3: expected a value whose square is finite, found "1:1e200""#),
         (b"1 1:1e300\n", r#"f:1:3: expected a value, found "1:1e300", which stands for a missing value (to read missing values as a number, or as the mean of their query, set TableOptions::missing and give it to ReadOptions::table)"#),
