@@ -47,6 +47,15 @@ impl<const N: usize> QuerySums<N> {
         }
     }
 
+    /// Takes one candidate's sums from `other`.
+    #[inline(always)]
+    pub(super) fn take_lane(&mut self, lane: usize, other: &Self) {
+        self.a[lane] = other.a[lane];
+        self.b[lane] = other.b[lane];
+        self.c[lane] = other.c[lane];
+        self.d[lane] = other.d[lane];
+    }
+
     /// Adds an example where the terms have the sums of the other queries already: `a` and `b` would take
     /// the query out of them again, and stay 0.
     #[inline(always)]

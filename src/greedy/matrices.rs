@@ -332,6 +332,14 @@ pub(super) struct QueryMatrices {
     pub(super) trace: f64,
 }
 
+impl QueryMatrices {
+    /// How many products `X_{S,Q} theta` and `T_Q u` take together.
+    pub(super) fn products(&self) -> usize {
+        let times = if self.transform.whole { 1 } else { 2 };
+        self.selected.values.len() + times * self.transform.numbers.len()
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -15,6 +15,7 @@ use std::num::Saturating;
 use rayon::current_num_threads;
 use rayon::prelude::*;
 
+use super::forms::{self, Forms};
 use crate::columns::{ColumnClasses, Segment};
 use crate::data::Column;
 use crate::greedy::criterion::BlockRanking;
@@ -37,7 +38,7 @@ pub(super) const FACTS: Facts = Facts {
     exact: true,
     samples: true,
     ranks: true,
-    memory: |shape| errors_memory(shape, shape.k).0,
+    memory: |shape| (errors_memory(shape, shape.k) + forms::memory(shape, shape.k)).0,
     cost: |shape| (0.5e-9 + 0.05e-9 * shape.k as f64) * shape.cells(),
     build: |_, _| Box::new(LowMemory),
     ..Facts::USUAL
@@ -60,27 +61,35 @@ pub(super) fn errors_memory(shape: &Shape, k: usize) -> Saturating<u64> {
 pub(super) struct LowMemory;
 
 impl Strategy for LowMemory {
+    /// A sample is too small to be worth the forms.
     fn errors(&mut self, round: &Round<'_>, eligible: &[u32]) -> Vec<f64> {
-        errors(round, eligible)
+        let by_sums = round.state.folds().is_none() && round.ranking.is_none();
+        let forms = (by_sums && !round.sampled).then(|| Forms::new(round.state));
+        errors_by(round, forms.as_ref(), eligible)
     }
 }
 
-/// Errors of `candidates` by (*), in parallel.
+/// Errors of `candidates` by (*), in parallel, by the rows of all queries.
 pub(super) fn errors(round: &Round<'_>, candidates: &[u32]) -> Vec<f64> {
+    errors_by(round, None, candidates)
+}
+
+/// Errors of `candidates` by (*), in parallel, by `forms` of queries that they do not touch.
+fn errors_by(round: &Round<'_>, forms: Option<&Forms<'_>>, candidates: &[u32]) -> Vec<f64> {
     if candidates.is_empty() {
         return Vec::new();
     }
     let error = round.state.error();
     let by_sums = round.state.folds().is_none() && round.ranking.is_none();
     if by_sums && candidates.len() <= FEW {
-        let gains = gains_by_query(round, candidates);
+        let gains = gains_by_query(round, forms, candidates);
         let gains = gains.as_flattened()[..candidates.len()].iter();
         return gains.map(|&gain| error_left(error, gain)).collect();
     }
     candidates
         .par_chunks(LANES)
         .map_init(
-            || Scratch::new(round),
+            || Scratch::new(round, forms),
             |scratch, block| {
                 if stop::requested() {
                     return vec![f64::NAN; block.len()];
@@ -94,7 +103,7 @@ pub(super) fn errors(round: &Round<'_>, candidates: &[u32]) -> Vec<f64> {
 
 /// `e(S) - e(S + v)` by blocks, in parallel over queries: what the state has of a query is read once for all
 /// candidates. Each gain is added up in the same order as by blocks, so the bits are equal.
-fn gains_by_query(round: &Round<'_>, candidates: &[u32]) -> Vec<Lanes> {
+fn gains_by_query(round: &Round<'_>, forms: Option<&Forms<'_>>, candidates: &[u32]) -> Vec<Lanes> {
     let (classes, state) = (round.candidates, round.state);
     let blocks = candidates.par_chunks(LANES);
     let block = |block| (block, Block::new(classes, state, block));
@@ -107,7 +116,7 @@ fn gains_by_query(round: &Round<'_>, candidates: &[u32]) -> Vec<Lanes> {
         let gained: Vec<Vec<Lanes>> = queries
             .par_chunks(task)
             .map_init(
-                || Scratch::new(round),
+                || Scratch::new(round, forms),
                 |scratch, task| {
                     if stop::requested() {
                         return Vec::new();
@@ -142,6 +151,8 @@ fn gains_by_query(round: &Round<'_>, candidates: &[u32]) -> Vec<Lanes> {
 struct Block {
     /// `theta`, `t`: the weights of selected features that tell most of each candidate.
     theta: Vec<Lanes>,
+    /// `|theta|^2`
+    theta_squared: Lanes,
     terms: Terms<LANES>,
 }
 
@@ -159,7 +170,11 @@ impl Block {
             terms.sole[lane] = candidates.sole_query(candidate).unwrap_or(u32::MAX);
         }
         let theta = state.thetas(z);
-        Self { theta, terms }
+        Self {
+            theta_squared: squares(&theta),
+            theta,
+            terms,
+        }
     }
 }
 
@@ -174,19 +189,23 @@ pub(super) fn squares(z: &[Lanes]) -> Lanes {
     squares
 }
 
-/// Room for `u_Q` and `T_Q u_Q` of a block in the query at hand.
+/// Room for `u_Q` and `T_Q u_Q` of a block in the query at hand, and for what forms need.
 #[derive(Debug)]
-struct Scratch {
+struct Scratch<'a> {
     u: Vec<Lanes>,
     tu: Vec<Lanes>,
+    forms: Option<&'a Forms<'a>>,
+    theta: Vec<Lanes>,
 }
 
-impl Scratch {
-    fn new(round: &Round<'_>) -> Self {
+impl<'a> Scratch<'a> {
+    fn new(round: &Round<'_>, forms: Option<&'a Forms<'a>>) -> Self {
         let largest = round.state.queries().largest();
         Self {
             u: vec![[0.0; LANES]; largest],
             tu: vec![[0.0; LANES]; largest],
+            forms,
+            theta: Vec::new(),
         }
     }
 
@@ -230,8 +249,39 @@ impl Scratch {
         }
     }
 
-    /// The sums that a query adds to (*); `rest`: the entries from the query on.
+    /// The sums that a query adds to (*); `rest`: the entries from the query on. A candidate that does not touch
+    /// the query takes its form, if it has one, whoever its neighbours are.
     fn sums(
+        &mut self,
+        candidates: &ColumnClasses,
+        state: &State,
+        block: &Block,
+        query: u32,
+        rest: &mut [Column<'_>; LANES],
+    ) -> QuerySums<LANES> {
+        let end = state.queries().range(query as usize).end;
+        let untouched = rest.each_ref().map(|rest| !begins_below(rest, end));
+        let form = self.forms.filter(|_| untouched.contains(&true));
+        let Some(form) = form.and_then(|forms| forms.get(query as usize)) else {
+            return self.sums_by_rows(candidates, state, block, query, rest);
+        };
+        let served: [bool; LANES] =
+            std::array::from_fn(|lane| untouched[lane] && form.serves(block.theta_squared[lane]));
+        if !served.contains(&true) {
+            return self.sums_by_rows(candidates, state, block, query, rest);
+        }
+        let mut sums = form.sums(&block.theta, &mut self.theta);
+        if served.contains(&false) {
+            let by_rows = self.sums_by_rows(candidates, state, block, query, rest);
+            for lane in (0..LANES).filter(|&lane| !served[lane]) {
+                sums.take_lane(lane, &by_rows);
+            }
+        }
+        sums
+    }
+
+    /// The same sums by the rows of the query.
+    fn sums_by_rows(
         &mut self,
         candidates: &ColumnClasses,
         state: &State,
@@ -286,6 +336,12 @@ fn judge_by_folds(
     folds.judge(&sums, state.holdout(), load, see);
 }
 
+/// Whether a column has an entry before row `end`.
+#[inline(always)]
+fn begins_below(column: &Column<'_>, end: usize) -> bool {
+    column.rows.first().is_some_and(|&row| (row as usize) < end)
+}
+
 /// Takes the segments of the query that ends before row `end` off columns that have one, with
 /// the lane of each.
 #[inline]
@@ -296,7 +352,7 @@ fn take_segments(
     mut visit: impl FnMut(usize, &Segment<'_>),
 ) {
     for (lane, rest) in rest.iter_mut().enumerate() {
-        if rest.rows.first().is_some_and(|&row| (row as usize) < end) {
+        if begins_below(rest, end) {
             visit(lane, &candidates.take_segment(rest));
         }
     }
@@ -324,4 +380,142 @@ fn judge_query(
     query.selected.take_off(theta, u);
     query.transform.apply(u, tu);
     QuerySums::of(u, tu, holdout)
+}
+
+#[cfg(test)]
+mod tests {
+    use rand::rngs::ChaCha8Rng;
+    use rand::{RngExt, SeedableRng};
+
+    use super::*;
+    use crate::data::{Dataset, Queries};
+    use crate::greedy::Addition;
+    use crate::lambda::Lambda;
+    use crate::peers::Alone;
+
+    /// Columns of a few queries, of some rows of all, and some that are nearly the column before.
+    fn draw(random: &mut ChaCha8Rng, columns: usize) -> Dataset<'static> {
+        let sizes: Vec<usize> = (0..24).map(|_| random.random_range(1..16)).collect();
+        let queries = Queries::from_sizes(&sizes).unwrap();
+        let labels = (0..queries.rows()).map(|_| random.random_range(-1.0..1.0));
+        let labels: Vec<f64> = labels.collect();
+        let (mut indptr, mut rows, mut values) = (vec![0], Vec::new(), Vec::new());
+        let mut before = vec![0.0; queries.rows()];
+        for _ in 0..columns {
+            let alike = random.random_bool(0.2);
+            let scale = [1.0, 1e-3, 1e3][random.random_range(0..3)];
+            for (query, range) in queries.ranges().enumerate() {
+                let here = query == 0 || random.random_bool(0.2);
+                for row in range {
+                    let value: f64 = random.random_range(-1.0..1.0);
+                    before[row] = match alike {
+                        true => before[row] * (1.0 + 1e-7 * value),
+                        false if here && value > -0.3 => scale * value,
+                        false => 0.0,
+                    };
+                }
+            }
+            for (row, &value) in (0u32..).zip(&before).filter(|pair| *pair.1 != 0.0) {
+                rows.push(row);
+                values.push(value);
+            }
+            indptr.push(rows.len());
+        }
+        Dataset::from_csc(indptr, rows, values, labels, queries).unwrap()
+    }
+
+    /// Checks the sums of one block in every query where forms serve, and counts those and the others.
+    fn check_sums(round: &Round<'_>, forms: &Forms<'_>, block: &[u32]) -> [usize; 2] {
+        let (state, classes, lambda) = (round.state, round.candidates, round.state.lambda());
+        let (mut scratch, mut counts) = (Scratch::new(round, None), [0; 2]);
+        let projected = Block::new(classes, state, block);
+        let mut rest = columns(classes, block, 0);
+        for (query, range) in (0u32..).zip(state.queries().ranges()) {
+            let untouched = rest.each_ref().map(|rest| !begins_below(rest, range.end));
+            let expected = scratch.sums_by_rows(classes, state, &projected, query, &mut rest);
+            let Some(form) = forms.get(query as usize) else {
+                continue;
+            };
+            let found = form.sums(&projected.theta, &mut Vec::new());
+            let p: f64 = state.holdout()[range.clone()].iter().map(|p| p * p).sum();
+            // The rounding that section 5 of `docs/derivation.md` allows to a form, and that of rows.
+            let terms = 4.0 * (state.steps() + range.len() + 3) as f64 * f64::EPSILON;
+            let square = terms * 100.0 * lambda.value();
+            let linear = terms * (100.0 * lambda.value() * p).sqrt();
+            for lane in (0..block.len()).filter(|&lane| untouched[lane]) {
+                let serves = form.serves(projected.theta_squared[lane]);
+                counts[usize::from(!serves)] += 1;
+                let near = |a: Lanes, b: Lanes, most: f64| (a[lane] - b[lane]).abs() <= most;
+                assert!(
+                    !serves
+                        || near(found.a, expected.a, linear)
+                            && near(found.b, expected.b, square)
+                            && near(found.c, expected.c, linear)
+                            && near(found.d, expected.d, square),
+                    "{found:?} for {expected:?} in lane {lane}"
+                );
+            }
+        }
+        counts
+    }
+
+    /// Checks one step, and counts the sums that are forms and those that are not.
+    fn check(round: &Round<'_>, eligible: &[u32]) -> [usize; 2] {
+        let by_rows = errors(round, eligible);
+        let by_forms = LowMemory.errors(round, eligible);
+        for (place, (found, expected)) in by_forms.iter().zip(&by_rows).enumerate() {
+            let norm = round.candidates.squared_norm(eligible[place] as usize);
+            let off = (found - expected).abs();
+            assert!(off <= round.state.rounding(norm) * round.state.error());
+        }
+        // Candidates of other blocks, and few of them, which are judged query by query.
+        for start in [1, 5, 190] {
+            let found = LowMemory.errors(round, &eligible[start..]);
+            assert_eq!(found, by_forms[start..], "from {start} on");
+        }
+        let forms = Forms::new(round.state);
+        let blocks = eligible.chunks(LANES).step_by(5);
+        let counts = blocks.map(|block| check_sums(round, &forms, block));
+        counts.fold([0; 2], |sum, own| [sum[0] + own[0], sum[1] + own[1]])
+    }
+
+    /// Errors are those of rows, in any company, under lambdas that leave digits and those that do not.
+    #[test]
+    fn forms_say_what_rows_say() {
+        let mut counted = [[0; 2]; 3];
+        for seed in 0..6 {
+            let mut random = ChaCha8Rng::seed_from_u64(seed);
+            let data = draw(&mut random, 600);
+            let candidates = ColumnClasses::new(&data);
+            for (lambda, counted) in [1e-2, 1.0, 1e3].into_iter().zip(&mut counted) {
+                let lambda = Lambda::new(lambda).unwrap();
+                let mut state = State::new(data.labels(), data.queries(), lambda, 8);
+                let mut eligible: Vec<u32> = (0u32..).take(candidates.len()).collect();
+                while state.steps() < 8 && state.folds().is_none() {
+                    let round = Round {
+                        candidates: &candidates,
+                        peers: &Alone,
+                        state: &state,
+                        sampled: false,
+                        ranking: None,
+                        room: 0,
+                    };
+                    let step = check(&round, &eligible);
+                    *counted = [counted[0] + step[0], counted[1] + step[1]];
+                    let place = random.random_range(0..eligible.len());
+                    let class = eligible.remove(place) as usize;
+                    state.add(Addition {
+                        feature: candidates.feature(class),
+                        column: candidates.column(class),
+                        factor: candidates.factor(class),
+                    });
+                }
+            }
+        }
+        let [least, _, most] = counted;
+        assert!(
+            least[0] > 100 && least[1] > 100 && most[0] > 10_000,
+            "{counted:?}"
+        );
+    }
 }

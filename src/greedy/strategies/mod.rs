@@ -7,6 +7,7 @@ mod clock;
 mod dense;
 mod distil;
 mod filter;
+mod forms;
 mod fs_ed;
 mod layout;
 mod lowmem;

@@ -18,6 +18,7 @@ pub(super) const FACTS: Facts = Facts {
     name: "sampled",
     exact: false,
     sample: Some(DEFAULT_SAMPLE),
+    memory: |shape| lowmem::errors_memory(shape, shape.k).0,
     cost: Shape::pass,
     ..lowmem::FACTS
 };
