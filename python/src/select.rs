@@ -139,7 +139,7 @@ fn work(
         options.criterion.metric().as_slice(),
         data.labels(),
     ));
-    warnings.extend(Warning::of_units(&data, options.scale));
+    warnings.extend(Warning::of_units(candidates.classes(), &data));
     warnings.extend(edge);
     warnings.extend(selection.warnings());
     Ok(Some(Found {

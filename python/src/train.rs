@@ -142,7 +142,7 @@ impl Training {
             }
         }
         if params.kernels.iter().all(Kernel::is_linear) {
-            warnings.extend(Warning::of_units(data, params.scale));
+            warnings.extend(Warning::of_units(&classes, data));
         }
         warnings.extend(outcome.warnings(data, params.scale));
         let (choice, summary) = (FeatureChoice::All, classes.summary());

@@ -105,7 +105,7 @@ pub(crate) fn tune<'py>(
         let criterion = options.selection.criterion.metric().into_iter();
         let measures: Vec<_> = criterion.chain(options.measures()).collect();
         warnings.extend(Warning::of_grades(&measures, data.labels()));
-        warnings.extend(Warning::of_units(&data, options.selection.scale));
+        warnings.extend(Warning::of_units(candidates.classes(), &data));
         warnings.extend(tuned.warnings(&data));
         Ok(Some((tuned, model, stability, warnings)))
     };

@@ -47,6 +47,8 @@ pub(crate) struct Gathering {
     /// The canonical column of each class, under the feature that came first.
     columns: Columns<'static>,
     signs: Vec<Sign>,
+    /// The largest absolute value of the first column of each class.
+    largest: Vec<f64>,
     /// The roundings of the canonical columns that have some, which tell them apart as values do.
     roundings: HashMap<u32, Vec<f64>>,
     /// The hash of the form of each class, and the class.
@@ -65,6 +67,7 @@ pub(crate) struct Gathering {
 struct Forms {
     columns: Columns<'static>,
     signs: Vec<Sign>,
+    largest: Vec<f64>,
     /// Roundings of classes that have some, which count from the first of these classes.
     roundings: Vec<(u32, Vec<f64>)>,
 }
@@ -80,6 +83,7 @@ impl Gathering {
             base: data.index_base(),
             columns: Columns::none(data.rows(), data.width()),
             signs: Vec::new(),
+            largest: Vec::new(),
             roundings: HashMap::new(),
             hashes: Vec::new(),
             members: Vec::new(),
@@ -93,7 +97,7 @@ impl Gathering {
     fn held(&self) -> u64 {
         let roundings =
             self.roundings.values().map(Vec::len).sum::<usize>() + 8 * self.roundings.len();
-        let lists = 16 * self.hashes.len() + 8 * self.members.len() + self.signs.len();
+        let lists = 16 * self.hashes.len() + 8 * self.members.len() + 9 * self.signs.len();
         let lists = lists + 4 * self.mirrored.len();
         (self.columns.memory() + 8 * roundings + lists + 4 * self.query_of_row.len()) as u64
     }
@@ -215,6 +219,7 @@ impl Gathering {
                 self.roundings
                     .extend(roundings.map(|(class, roundings)| (first + class, roundings)));
                 self.signs.extend(forms.signs);
+                self.largest.extend(forms.largest);
                 self.columns.append(&forms.columns);
             }
         }
@@ -226,6 +231,7 @@ impl Gathering {
         let mut forms = Forms {
             columns: Columns::none(columns.height, columns.width),
             signs: Vec::new(),
+            largest: Vec::new(),
             roundings: Vec::new(),
         };
         if stop::requested() {
@@ -234,6 +240,9 @@ impl Gathering {
         let mut canonicaliser = self.canonicaliser();
         for (&column, class) in new.iter().zip(0..) {
             let column = column as usize;
+            let values = columns.column(column).values.iter();
+            let sizes = values.map(|value| value.abs());
+            forms.largest.push(sizes.fold(0.0, f64::max));
             let sign = canonicaliser.canonicalise(columns.column(column));
             let (own, roundings) = (canonicaliser.form.column(), canonicaliser.form.roundings());
             forms.signs.push(sign);
@@ -259,6 +268,7 @@ impl Gathering {
             self.members.clear();
             self.mirrored.clear();
             self.signs.clear();
+            self.largest.clear();
         }
         self.members.par_sort_unstable();
         let mut members = Members::with_mirrored(self.mirrored);
@@ -281,6 +291,7 @@ impl Gathering {
             members,
             factors: Factors::of(self.signs),
             geometry: Geometry::default(),
+            deviations: None,
             queries: self.queries,
             query_of_row: self.query_of_row,
             weight,
@@ -288,6 +299,8 @@ impl Gathering {
             base: self.base,
             summary,
         };
-        Ok(classes.completed())
+        let mut classes = classes.completed();
+        classes.deviations = classes.extremes(&self.largest);
+        Ok(classes)
     }
 }

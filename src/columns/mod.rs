@@ -14,6 +14,7 @@
 
 mod build;
 mod classes;
+mod deviations;
 mod form_hash;
 mod gather;
 mod geometry;
@@ -32,6 +33,8 @@ use sprs::CsMatViewI;
 use crate::data::{Column, Columns, Feature, IndexBase, Queries};
 use crate::linalg::centring::sparse_moments;
 pub(crate) use classes::Canonicaliser;
+use deviations::Deviation;
+pub(crate) use deviations::ROUNDING;
 pub(crate) use form_hash::{mix, scattered};
 pub(crate) use gather::Gathering;
 use geometry::Geometry;
@@ -60,6 +63,8 @@ pub struct ColumnClasses {
     members: Members,
     factors: Factors,
     geometry: Geometry,
+    /// The least deviation and the largest.
+    deviations: Option<[Deviation; 2]>,
     queries: Queries,
     query_of_row: Vec<u32>,
     weight: QueryWeight,
@@ -182,6 +187,12 @@ impl ColumnClasses {
     /// The largest `|v|^2` of all candidates, those that are elsewhere included; 0 when there are none.
     pub(crate) fn largest_squared_norm(&self) -> f64 {
         self.geometry.largest
+    }
+
+    /// The least root mean square of the entries of a canonical column, centred within queries, and the largest, each
+    /// with the feature that represents it. Columns that are constant but for rounding do not count.
+    pub(crate) fn deviations(&self) -> Option<[Deviation; 2]> {
+        self.deviations
     }
 
     /// The query that holds all entries of `candidate`, if one does.

@@ -3,22 +3,19 @@
 //! - A column that is a number times the label plus another in every row is the label again. By chance that is too
 //!   unlikely only where there are many rows or labels: the product of the shares of the labels of all rows is to be
 //!   below one in a million.
-//! - Deviations within queries are compared by the root mean square of the entries of a column, centred within
-//!   queries. Columns that differ by rounding alone do not count.
+//! - Deviations within queries are those that the column classes know: no column is read for them.
 
 use rankrls_files::{Parameter, Remedy, short};
 use rayon::prelude::*;
 
 use super::Warning;
 use super::numbering::{MANY, RARE, Rows};
+use crate::columns::{ColumnClasses, ROUNDING};
 use crate::data::{Column, Dataset};
 use crate::linalg::centring::sparse_moments;
 
 /// So many times at most the deviations of one column are those of another in data that are sound.
 const UNITS: f64 = 1e7;
-
-/// A deviation that is a smaller share of the largest value is one of rounding.
-const ROUNDING: f64 = 1e-9;
 
 /// Columns with so large a share of the squares of centred rows leave none to the others.
 const ALMOST_ALL: f64 = 0.999;
@@ -33,8 +30,6 @@ pub struct OddColumns {
     numberings: Vec<(u32, &'static str)>,
     /// Features that tell the labels.
     labels: Vec<u32>,
-    /// The least deviation and the largest, with their features.
-    deviations: Option<[(f64, u32); 2]>,
     /// Stored columns that were looked at.
     columns: usize,
 }
@@ -60,18 +55,6 @@ impl OddColumns {
                 .extend(number.map(|number| (feature, number)));
             self.labels.extend(tells.then_some(feature));
         }
-        self.look_at_units(data);
-    }
-
-    /// Looks at the deviations of the stored columns alone.
-    pub(super) fn look_at_units(&mut self, data: &Dataset<'_>) {
-        let of_column = |position| {
-            let deviation = deviation(data.column(position), data)?;
-            Some([(deviation, data.feature(position)); 2])
-        };
-        let found = (0..data.stored_columns()).into_par_iter();
-        let found = found.filter_map(of_column).reduce_with(ends);
-        self.deviations = [self.deviations, found].into_iter().flatten().reduce(ends);
     }
 
     /// Warns of those that number the rows or tell the labels, as `data` name and count the columns.
@@ -89,24 +72,6 @@ impl OddColumns {
         labels.chain(numberings).map(warning).collect()
     }
 
-    /// Warns of columns in units that differ a lot, where nothing scales them.
-    pub fn units(&self, data: &Dataset<'_>) -> Option<Warning> {
-        let [(least, small), (largest, large)] = self.deviations?;
-        let scale = Remedy::Set(Parameter::Scale, "sd");
-        (largest / least > UNITS).then(|| {
-            let text = format!(
-                "deviations within queries differ by a factor of {:.0e}, from {} of {} to {} of {}: lambda is small \
-                 beside some and large beside others; {scale} makes them alike",
-                largest / least,
-                short(least),
-                called(small, data),
-                short(largest),
-                called(large, data)
-            );
-            text.into()
-        })
-    }
-
     /// The columns that number rows, but for many of all: these are features in ranks.
     pub(super) fn sound(&self) -> &[(u32, &'static str)] {
         let many = self.numberings.len() > MANY && 2 * self.numberings.len() > self.columns;
@@ -114,13 +79,22 @@ impl OddColumns {
     }
 }
 
-/// The least and the largest number of both, each with its column: the first of equal ones.
-fn ends(first: [(f64, u32); 2], later: [(f64, u32); 2]) -> [(f64, u32); 2] {
-    let [[least, largest], [low, high]] = [first, later];
-    [
-        if low.0 < least.0 { low } else { least },
-        if high.0 > largest.0 { high } else { largest },
-    ]
+/// Warns of columns in units that differ a lot.
+pub(super) fn units(classes: &ColumnClasses, data: &Dataset<'_>) -> Option<Warning> {
+    let [(least, small), (largest, large)] = classes.deviations()?;
+    let scale = Remedy::Set(Parameter::Scale, "sd");
+    (largest / least > UNITS).then(|| {
+        let text = format!(
+            "deviations within queries differ by a factor of {:.0e}, from {} of {} to {} of {}: lambda is small \
+             beside some and large beside others; {scale} makes them alike",
+            largest / least,
+            short(least),
+            called(small, data),
+            short(largest),
+            called(large, data)
+        );
+        text.into()
+    })
 }
 
 /// The few columns, at most half of all, that have almost all of the squares of centred rows: these are the unit of
@@ -212,16 +186,6 @@ fn squares(column: Column<'_>, data: &Dataset<'_>) -> f64 {
     squares.sum()
 }
 
-/// The root mean square of the entries of a column, centred within queries; none where they are constant but for
-/// rounding.
-fn deviation(column: Column<'_>, data: &Dataset<'_>) -> Option<f64> {
-    let squares = squares(column, data);
-    let sizes = column.values.iter().map(|value| value.abs());
-    let largest = sizes.fold(0.0, f64::max);
-    let deviation = (squares / column.values.len() as f64).sqrt();
-    (deviation.is_finite() && deviation > ROUNDING * largest).then_some(deviation)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -291,8 +255,8 @@ mod tests {
     #[test]
     fn units_that_differ_a_lot_are_told_of() {
         let factor = |value: &dyn Fn(usize) -> f64| {
-            let (odd, data) = looked(32, grade, value);
-            odd.units(&data).map(|warning| warning.to_string())
+            let (_, data) = looked(32, grade, value);
+            units(&ColumnClasses::new(&data), &data).map(|warning| warning.to_string())
         };
         for size in [1e9, 1e-9, 3e12] {
             let told = factor(&|row| size * real(row)).unwrap();

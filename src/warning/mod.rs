@@ -27,7 +27,7 @@ use std::hash::{BuildHasher as _, RandomState};
 use rankrls_files::{Parameter, Remedy, counted, short};
 use rayon::prelude::*;
 
-use crate::columns::Scale;
+use crate::columns::{ColumnClasses, Scale};
 use crate::data::{Dataset, Feature, FeatureNames, Groups, IndexBase, Queries};
 use crate::greedy::{Ending, Selection};
 use crate::lambda::{Lambda, is_flat};
@@ -109,14 +109,15 @@ impl Warning {
         warnings
     }
 
-    /// Warns of columns in units that differ a lot, where no `scale` makes them alike.
-    pub fn of_units(data: &Dataset<'_>, scale: Scale) -> Option<Self> {
-        if !scale.is_none() {
-            return None;
+    /// Warns of columns of `data` in units that differ a lot, where no scale makes them alike: as their `classes` know
+    /// it, so that no column is read again.
+    pub fn of_units(classes: &ColumnClasses, data: &Dataset<'_>) -> Option<Self> {
+        let scaled = !classes.scale().is_none();
+        if scaled {
+            None
+        } else {
+            columns::units(classes, data)
         }
-        let mut odd = OddColumns::default();
-        odd.look_at_units(data);
-        odd.units(data)
     }
 
     /// Warns of queries and labels that teach little or nothing.

@@ -200,8 +200,8 @@ pub(crate) fn run(args: &CompareArgs, session: &Session<'_>) -> Result<ExitCode>
         lambda: args.lambda,
         ..args.labels.options()
     };
-    console.warn_all(Warning::of_units(&input.train, options.scale));
     let candidates = options.candidates(&input.train)?;
+    console.warn_all(Warning::of_units(candidates.classes(), &input.train));
     let Some((lambda, _)) = choose_lambda(&candidates, &input, &options, session)? else {
         return Ok(session.without_results());
     };

@@ -464,7 +464,7 @@ impl Input {
             ColumnClasses::of_packed(packed, &self.train, weight, scale, memory, (1, 0), look)?;
         self.train = rows;
         console.warn_all(odd.warnings(&self.train));
-        console.warn_all(odd.units(&self.train).filter(|_| scale.is_none()));
+        console.warn_all(Warning::of_units(&classes, &self.train));
         Ok(classes.into())
     }
 

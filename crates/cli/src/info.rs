@@ -128,15 +128,14 @@ pub(crate) fn run(args: &InfoArgs, session: &Session<'_>) -> Result<ExitCode> {
     session.files.reads("--names", &args.names)?;
     let results = session.files.results(args.json)?;
     let dataset = read_named(&args.data, args.names.as_ref(), &args.path, session.console)?;
-    session
-        .console
-        .warn_all(Warning::of_units(&dataset, Scale::None));
-    let report = InfoReport::new(&dataset, args)?;
+    let (report, units) = InfoReport::new(&dataset, args)?;
+    session.console.warn_all(units);
     session.end(&results, &report, || report.text(), Ok(()))
 }
 
 impl<'a> InfoReport<'a> {
-    fn new(dataset: &'a Dataset<'_>, args: &InfoArgs) -> Result<Self> {
+    /// The report, and a warning of units that differ.
+    fn new(dataset: &'a Dataset<'_>, args: &InfoArgs) -> Result<(Self, Option<Warning>)> {
         let (memory, weight) = (args.data.memory(), QueryWeight::Uniform);
         // The description frees its memory before the classes are made.
         memory.holding(dataset.memory()).require(
@@ -146,10 +145,11 @@ impl<'a> InfoReport<'a> {
         )?;
         let description = Description::of(dataset);
         let classes = ColumnClasses::within(dataset, weight, Scale::None, memory)?;
+        let units = Warning::of_units(&classes, dataset);
         let candidates = Candidates::from(classes);
         let summary = candidates.summary();
         let lambda = args.lambda.lambda(candidates.unit());
-        Ok(Self {
+        let report = Self {
             schema: "rankrls.info/1",
             data: Sizes::new(dataset, &summary),
             hash: DataHash::of(dataset),
@@ -157,7 +157,8 @@ impl<'a> InfoReport<'a> {
             description,
             single_query_classes: summary.single_query_classes,
             memory: Memory::new(dataset, &candidates, args, lambda)?,
-        })
+        };
+        Ok((report, units))
     }
 
     /// The report for people.

@@ -349,9 +349,10 @@ fn candidates(
     if let Some(packed) = packed {
         return input.unpacked(packed, options, session.console);
     }
-    let units = Warning::of_units(&input.train, options.scale);
+    let candidates = options.candidates(&input.train)?;
+    let units = Warning::of_units(candidates.classes(), &input.train);
     session.console.warn_all(units);
-    Ok(options.candidates(&input.train)?)
+    Ok(candidates)
 }
 
 /// Lambda for a selection by `options`, and how folds chose it if they had to, which is told; `None`

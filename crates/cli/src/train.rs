@@ -219,6 +219,9 @@ struct Report {
     schema: &'static str,
     #[serde(skip)]
     outcome: Training,
+    /// A warning of units that differ.
+    #[serde(skip)]
+    units: Option<Warning>,
     /// Null: of the columns themselves.
     #[serde(skip_serializing_if = "Option::is_none")]
     kernel: Option<Kernel>,
@@ -444,6 +447,7 @@ impl TrainArgs {
         let models = params.lambdas.count() * params.kernels.len();
         let outcome = outcome.map_err(|error| self.told(error, data.queries(), models))?;
         let (best, summary) = (outcome.best(), candidates.summary());
+        let units = Warning::of_units(&candidates, train);
         // The classes give their memory back to the model.
         drop(candidates);
         // A basis has the given features alone.
@@ -482,6 +486,7 @@ impl TrainArgs {
             train_seconds: begin.elapsed().as_secs_f64(),
             peak_rss_bytes: memory::peak(),
             outcome,
+            units,
         };
         Ok((model, report))
     }
@@ -492,7 +497,7 @@ impl Report {
         let (console, scheme) = (session.console, self.outcome.held_out.as_ref());
         console.warn_all(self.outcome.warnings(train, args.weight.scale));
         if args.kernel.is_linear() {
-            console.warn_all(Warning::of_units(train, args.weight.scale));
+            console.warn_all(self.units.clone());
         }
         let drawn = args.kernel.draws() || scheme.and_then(HoldOut::drawn_by).is_some();
         if !drawn {

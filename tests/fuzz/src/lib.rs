@@ -20,7 +20,7 @@ use rankrls::greedy::{GreedyRankRls, Step};
 use rankrls::memory::Memory;
 use rankrls::model::read_features;
 use rankrls::{
-    Candidates, ColumnClasses, Dataset, IndexBase, Model, Queries, Scale, StrategyKind, Warning,
+    Candidates, ColumnClasses, Dataset, IndexBase, Model, Queries, StrategyKind, Warning,
 };
 use rankrls_files::Lines;
 use rankrls_parses::linkgrammar;
@@ -144,7 +144,7 @@ fn sound(data: &Dataset<'_>) {
 
 /// Warnings about data say something, and are about columns that there are.
 fn warned(data: &Dataset<'_>) {
-    let units = Warning::of_units(data, Scale::None);
+    let units = Warning::of_units(&ColumnClasses::new(data), data);
     for warning in data.warnings().iter().chain(&units) {
         let column = warning.column.as_ref();
         assert!(column.is_none_or(|&(feature, _)| (feature as usize) < data.width()));

@@ -284,8 +284,8 @@ pub(crate) fn run(args: &TuneArgs, session: &Session<'_>) -> Result<ExitCode> {
     let test = input.test.as_ref().map_or(0, |test| test.dataset.memory());
     options.selection.memory = options.selection.memory.holding(test);
     options.selection = options.selection.counted(&input.train)?;
-    console.warn_all(Warning::of_units(&input.train, options.selection.scale));
     let candidates = options.selection.candidates(&input.train)?;
+    console.warn_all(Warning::of_units(candidates.classes(), &input.train));
     let reason = args.advise(&mut options, &candidates);
     if let Some(reason) = &reason {
         console.tell(format_args!("folds are the evidence: {reason}\n"));
