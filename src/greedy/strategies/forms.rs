@@ -9,8 +9,7 @@
 //! ```
 //!
 //! Only the selected features that are present in the query count. Where these are few, the forms take fewer products
-//! than the rows of the query. Candidates of all blocks share them, and a step makes each of them once. A query has one
-//! where it pays for the number of candidates: so few candidates take no forms.
+//! than the rows of the query. Candidates of all blocks share them, and a step makes each of them once.
 //!
 //! Rounding of a form is that of its terms, which cancel where columns of `X` are alike. By Cauchy and Schwarz the terms
 //! of `theta' N theta` sum up to at most `|theta|^2 |X|^2 |T|^2`, with `|T| <= 1 + trace(T - I)`. A candidate takes the
@@ -47,55 +46,41 @@ pub(super) fn memory(shape: &Shape, k: usize) -> Saturating<u64> {
     let of_rows = bytes(2) * entries + rows * ((bytes(2) * k).min(largest) + bytes(OF_ROW));
     let of_features = queries * k * (k + bytes(3));
     let making = bytes(size_of::<Lanes>()) * k + bytes(16) * (k + bytes(LANES)) * largest;
-    (bytes(5) * of_rows).min(bytes(9) * of_features)
-        + bytes(112) * queries
-        + bytes(shape.threads) * making
+    bytes(9) * of_rows.min(of_features) + bytes(112) * queries + bytes(shape.threads) * making
 }
 
 /// The forms of all queries of a state, each made when a candidate first asks for it.
 #[derive(Debug)]
 pub(super) struct Forms<'a> {
     state: &'a State,
-    /// Candidates of all ranks.
-    candidates: usize,
     queries: Vec<OnceLock<Option<Form>>>,
 }
 
 impl<'a> Forms<'a> {
-    /// Those of a state, for so many candidates of all ranks together.
-    pub(super) fn new(state: &'a State, candidates: usize) -> Self {
+    pub(super) fn new(state: &'a State) -> Self {
         let queries = (0..state.queries().len()).map(|_| OnceLock::new());
         Self {
             state,
-            candidates,
             queries: queries.collect(),
         }
     }
 
-    /// The form of a query; none where the rows take fewer products.
+    /// The form of a query; none where its rows take fewer products.
     pub(super) fn get(&self, query: usize) -> Option<&Form> {
         let make = || {
             let holdout = &self.state.holdout()[self.state.queries().range(query)];
             let (matrices, lambda) = (&self.state.matrices()[query], self.state.lambda().value());
-            let pays = self.products(query) < by_rows(matrices, holdout.len());
+            let pays = products(matrices) < matrices.products() + OF_ROW * holdout.len();
             pays.then(|| Form::new(matrices, holdout, lambda))
         };
         self.queries[query].get_or_init(make).as_ref()
     }
-
-    /// Products that the form of a query takes for each candidate, with a share of those that make it.
-    fn products(&self, query: usize) -> usize {
-        let matrices = &self.state.matrices()[query];
-        let rows = self.state.queries().range(query).len();
-        let present = matrices.selected.present().count();
-        let making = present * (by_rows(matrices, rows) + 2 * present * rows);
-        present * (present + 3) + making / self.candidates.max(1)
-    }
 }
 
-/// Products that a query of so many rows takes without a form.
-fn by_rows(matrices: &QueryMatrices, rows: usize) -> usize {
-    matrices.products() + OF_ROW * rows
+/// Products that the forms of a query take.
+fn products(matrices: &QueryMatrices) -> usize {
+    let present = matrices.selected.present().count();
+    present * (present + 3)
 }
 
 /// The forms of one query, of the `t_Q` features that are present there.
@@ -107,30 +92,41 @@ pub(super) struct Form {
     linear: Vec<[f64; 2]>,
     /// `M` and `N`: each row up to the diagonal, where what is beside the diagonal counts twice.
     square: Vec<[f64; 2]>,
-    /// `|theta|^2` is to be less.
+    /// The most that `|theta|^2` may be.
     most: f64,
 }
 
 impl Form {
     fn new(matrices: &QueryMatrices, holdout: &[f64], lambda: f64) -> Self {
         let steps: Vec<u32> = matrices.selected.present().collect();
-        let chunks: Vec<[Vec<Lanes>; 2]> = steps
+        let columns: Vec<[Vec<Lanes>; 2]> = steps
             .chunks(LANES)
-            .map(|steps| transformed(matrices, steps, holdout.len()))
+            .map(|steps| {
+                let (mut x, mut tx) = (vec![[0.0; LANES]; holdout.len()], Vec::new());
+                tx.clone_from(&x);
+                transformed(matrices, steps, &mut x, &mut tx);
+                [x, tx]
+            })
             .collect();
-        let cells = chunks.iter().flat_map(|[x, _]| x.as_flattened());
-        let size: f64 = cells.map(|x| x * x).sum();
-        let (mut linear, mut square) = (Vec::new(), Vec::new());
-        for place in 0..steps.len() {
-            let lane = place % LANES;
-            let [x, tx] = chunks[place / LANES].each_ref();
-            linear.push([x, tx].map(|rows| along::<1>(rows, lane, holdout.as_chunks().0)[0]));
-            for (chunk, [_, other]) in chunks[..=place / LANES].iter().enumerate() {
-                let [m, n] = [x, tx].map(|rows| along(rows, lane, other));
-                for (column, (m, n)) in (chunk * LANES..=place).zip(m.into_iter().zip(n)) {
-                    let times = if column < place { 2.0 } else { 1.0 };
-                    square.push([times * m, times * n]);
-                }
+        let along = |[one, other]: [(usize, usize); 2]| -> f64 {
+            let rows = columns[one.0 / LANES][one.1].iter();
+            let rows = rows.zip(&columns[other.0 / LANES][other.1]);
+            let products = rows.map(|(a, b)| a[one.0 % LANES] * b[other.0 % LANES]);
+            products.sum()
+        };
+        let along_p = |place: usize, which: usize| -> f64 {
+            let rows = columns[place / LANES][which].iter().zip(holdout);
+            rows.map(|(x, p)| x[place % LANES] * p).sum()
+        };
+        let (mut linear, mut square, mut size) = (Vec::new(), Vec::new(), 0.0);
+        for row in 0..steps.len() {
+            linear.push([along_p(row, 0), along_p(row, 1)]);
+            size += along([(row, 0); 2]);
+            for column in 0..=row {
+                let times = if column < row { 2.0 } else { 1.0 };
+                let m = along([(row, 0), (column, 1)]);
+                let n = along([(row, 1), (column, 1)]);
+                square.push([times * m, times * n]);
             }
         }
         Self {
@@ -144,7 +140,7 @@ impl Form {
     /// Whether the form is as good as rows, for a candidate with this `|theta|^2`.
     #[inline(always)]
     pub(super) fn serves(&self, theta_squared: f64) -> bool {
-        theta_squared < self.most
+        theta_squared <= self.most
     }
 
     /// The sums of eight candidates; `room` for the `theta` of features that are present.
@@ -155,11 +151,9 @@ impl Form {
     }
 }
 
-/// The columns `X` of up to eight steps, centred, in so many rows, and `T X`.
+/// The columns of some steps, centred, into the lanes of `x`, which are 0, and `T x` into `tx`.
 #[multiversion::multiversion(targets = "simd")]
-fn transformed(matrices: &QueryMatrices, steps: &[u32], rows: usize) -> [Vec<Lanes>; 2] {
-    let mut columns = [vec![[0.0; LANES]; rows], vec![[0.0; LANES]; rows]];
-    let [x, tx] = &mut columns;
+fn transformed(matrices: &QueryMatrices, steps: &[u32], x: &mut [Lanes], tx: &mut [Lanes]) {
     for (row, x) in x.iter_mut().enumerate() {
         for (x, &step) in x.iter_mut().zip(steps) {
             *x = matrices.selected.entry(row, step as usize);
@@ -167,17 +161,6 @@ fn transformed(matrices: &QueryMatrices, steps: &[u32], rows: usize) -> [Vec<Lan
     }
     centre_rows(x);
     matrices.transform.apply(x, tx);
-    columns
-}
-
-/// The products of one lane with each of `others`.
-#[multiversion::multiversion(targets = "simd")]
-fn along<const L: usize>(rows: &[Lanes], lane: usize, others: &[[f64; L]]) -> [f64; L] {
-    let mut products = [0.0; L];
-    for (row, other) in rows.iter().zip(others) {
-        kernels::add_scaled(&mut products, row[lane], other);
-    }
-    products
 }
 
 #[multiversion::multiversion(targets = "simd")]
@@ -214,6 +197,6 @@ mod tests {
             square: vec![[1.0; 2]; 3],
             most: 50.0,
         };
-        assert!(form.serves(49.9) && !form.serves(50.0) && !form.serves(f64::NAN));
+        assert!(form.serves(50.0) && !form.serves(50.1) && !form.serves(f64::NAN));
     }
 }

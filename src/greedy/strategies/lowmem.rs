@@ -64,11 +64,7 @@ impl Strategy for LowMemory {
     /// A sample is too small to be worth the forms.
     fn errors(&mut self, round: &Round<'_>, eligible: &[u32]) -> Vec<f64> {
         let by_sums = round.state.folds().is_none() && round.ranking.is_none();
-        let forms = (by_sums && !round.sampled).then(|| {
-            // The same on every rank.
-            let candidates = round.peers.all(&round.candidates.len());
-            Forms::new(round.state, candidates.iter().sum())
-        });
+        let forms = (by_sums && !round.sampled).then(|| Forms::new(round.state));
         errors_by(round, forms.as_ref(), eligible)
     }
 }
@@ -174,10 +170,9 @@ impl Block {
             terms.sole[lane] = candidates.sole_query(candidate).unwrap_or(u32::MAX);
         }
         let theta = state.thetas(z);
-        let theta_squared = squares(&theta);
         Self {
+            theta_squared: squares(&theta),
             theta,
-            theta_squared,
             terms,
         }
     }
@@ -409,9 +404,8 @@ mod tests {
         for _ in 0..columns {
             let alike = random.random_bool(0.2);
             let scale = [1.0, 1e-3, 1e3][random.random_range(0..3)];
-            let share = [0.03, 0.06, 0.3][random.random_range(0..3)];
             for (query, range) in queries.ranges().enumerate() {
-                let here = query == 0 || random.random_bool(share);
+                let here = query == 0 || random.random_bool(0.2);
                 for row in range {
                     let value: f64 = random.random_range(-1.0..1.0);
                     before[row] = match alike {
@@ -479,7 +473,7 @@ mod tests {
             let found = LowMemory.errors(round, &eligible[start..]);
             assert_eq!(found, by_forms[start..], "from {start} on");
         }
-        let forms = Forms::new(round.state, round.candidates.len());
+        let forms = Forms::new(round.state);
         let blocks = eligible.chunks(LANES).step_by(5);
         let counts = blocks.map(|block| check_sums(round, &forms, block));
         counts.fold([0; 2], |sum, own| [sum[0] + own[0], sum[1] + own[1]])
