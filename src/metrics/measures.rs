@@ -96,14 +96,14 @@ pub(super) fn reciprocal_rank(ranking: &Ranking) -> Option<f64> {
 /// Normalised discounted cumulative gain at `k`.
 ///
 /// `DCG@K = sum_{i=1..min(K, n)} g(y_i) d(i)`, with `y_i` the label at rank `i`, `g` its
-/// [`Gain`](super::Gain) and `d` the discount of the [`Convention`]; `NDCG@K` divides it by the
+/// [`Gain`](super::rules::Gain) and `d` the discount of the [`Convention`]; `NDCG@K` divides it by the
 /// `DCG@K` of the documents in falling order of label (K. Järvelin and J. Kekäläinen, ACM TOIS
 /// 20(4), 2002). DCG is linear in the gains, and every rank of a block expects its mean gain.
 ///
 /// A query of fewer than `k` documents has 0 under `letor`, and the value of its whole ranking under
 /// `standard`. Undefined where the ideal DCG is not above 0.
 ///
-/// Gains are in a unit of the query ([`Gain::up_to`](super::Gain)), so that labels of any size have
+/// Gains are in a unit of the query ([`Gain::up_to`](super::rules::Gain)), so that labels of any size have
 /// a value: `(2^y - 1) / 2^Y` with `Y` the largest label of the query, where `2^Y` would overflow.
 pub(super) fn ndcg(ranking: &Ranking, k: NonZeroUsize) -> Option<f64> {
     if ranking.rules.convention == Convention::Letor && ranking.len() < k.get() {
