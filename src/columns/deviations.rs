@@ -1,14 +1,9 @@
 //! The deviations of columns within queries, which tell of units that differ.
 
-use super::ColumnClasses;
-use crate::data::Feature;
+use super::{ColumnClasses, Deviation};
 
 /// A deviation that is a smaller share of the largest value is one of rounding.
 pub(crate) const ROUNDING: f64 = 1e-9;
-
-/// A deviation: the root mean square of the entries of a canonical column, centred within queries, and the feature
-/// that represents it.
-pub(crate) type Deviation = (f64, Feature);
 
 impl ColumnClasses {
     /// The least deviation and the largest, of classes that have `largest` absolute values in the data; none where all

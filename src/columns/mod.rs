@@ -33,7 +33,6 @@ use sprs::CsMatViewI;
 use crate::data::{Column, Columns, Feature, IndexBase, Queries};
 use crate::linalg::centring::sparse_moments;
 pub(crate) use classes::Canonicaliser;
-use deviations::Deviation;
 pub(crate) use deviations::ROUNDING;
 pub(crate) use form_hash::{mix, scattered};
 pub(crate) use gather::Gathering;
@@ -51,6 +50,10 @@ const CLASSES: usize = 1024;
 
 /// Entries per task, about, of columns that differ in length.
 const PIECE: usize = 1 << 15;
+
+/// A deviation: the root mean square of the entries of a canonical column, centred within queries, and the feature
+/// that represents it.
+pub(crate) type Deviation = (f64, Feature);
 
 /// The distinct centred columns of a data set, with the columns each stands for.
 ///

@@ -393,7 +393,11 @@ mod tests {
                 let whole = format!("{header}{}", lines.concat());
                 for first in 0..=whole.len() {
                     // Beside a sound cell of two lines, two quotes more may make another.
-                    let last = if rows.contains("\n\"") { first } else { whole.len() };
+                    let last = if rows.contains("\n\"") {
+                        first
+                    } else {
+                        whole.len()
+                    };
                     for second in first..=last {
                         let mut text = whole.clone();
                         text.insert(second, '"');
