@@ -148,6 +148,8 @@ def meanwhile(monkeypatch):
         def work(*arguments):
             thread = threading.Thread(target=other)
             thread.start()
+            # It gets as far as to wait.
+            time.sleep(0.1)
             # Until the work lets other threads go on, none does.
             sys.setswitchinterval(100)
             begun.set()

@@ -369,14 +369,7 @@ mod tests {
     #[test]
     fn what_follows_compressed_data_and_is_none_is_refused() {
         for (whole, other) in [(gz(b"ab"), zst(b"c")), (zst(b"ab"), gz(b"c"))] {
-            for junk in [
-                &b"\n"[..],
-                b"\x1fx",
-                b"\x28\xb5x",
-                b"junk",
-                &other,
-                &[0; 700],
-            ] {
+            for junk in [&b"\n"[..], b"\x1fx", b"\x28\xb5x", b"junk", &other] {
                 let fault = text_within(&[&whole, junk].concat(), None).unwrap_err();
                 let cut = fault.kind == ReadErrorKind::Truncated && junk.len() < 10;
                 assert!(cut || fault.kind == ReadErrorKind::Corrupt, "{fault:?}");

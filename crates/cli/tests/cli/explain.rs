@@ -35,7 +35,7 @@ fn the_column_of_queries_is_named_as_elsewhere() {
     let folder = folder();
     folder.write(
         "table.csv",
-        "2,4,topic,grade\n1,0,17,1\n0,1,17,0\n1,1,18,0\n0,0,18,1\n",
+        "second,fourth,topic,grade\n1,0,17,1\n0,1,17,0\n1,1,18,0\n0,0,18,1\n",
     );
     let read = "table.csv --label grade --query topic";
     folder.stdout(&format!("select {read} -k 1 --lambda 1 -o named.json"));
