@@ -261,11 +261,11 @@ class _Selecting(SelectorMixin, Ranker):
         self._validate_params()
         matrix = self._checked(X, fit=True)
         validation = None if X_validation is None else self._checked(X_validation, fit=False)
-        names = _data.column_names(X) if _data.is_sparse(X) else None
+        named = _data.column_names(X)
+        names = named if _data.is_sparse(X) else None
         data = _data.training(matrix, y, qid, teacher, validation)
         options = self._options(matrix.shape[1])
-        names = _data.column_names(X)
-        options["include"] = _data.included(self.include, names, matrix.shape[1])
+        options["include"] = _data.included(self.include, named, matrix.shape[1])
         found, model, ended = self._search(data, options, callback)
         path = SelectionPath._of(found)
         if ended is None and model is None:

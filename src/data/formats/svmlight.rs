@@ -149,7 +149,7 @@ mod tests {
         (b"query,grade,x\na,1,2\n", r#"f:1:1: expected a label, a decimal number, found "query,grade,x""#),
         (b"query\tgrade\tx\n", r#"f:1:1: expected a label, a decimal number, found "query""#),
         (b"1 1:1 2:-Infinity\n", r#"f:1:7: expected a finite value, found "2:-Infinity""#),
-        (b"1 1:1e400\n", r#"f:1:3: expected a finite value, found "1:1e400""#),
+        (b"1 1:1e400\n", r#"f:1:3: expected a value, found "1:1e400", which stands for a missing value (to read missing values as a number, or as the mean of their query, set TableOptions::missing and give it to ReadOptions::table)"#),
         (b"1 qid:1 0:1 1:1\n", r#"f:1:9: expected indices that count from 1, found "0:1" (if the file counts its columns from 0, set ReadOptions::zero_based)"#),
         (b"1 3:1 3:1\n", r#"f:1:7: expected each index once in a row, and 3 was there already, found "3:1""#),
         (b"1 3:0 3:1\n", r#"f:1:7: expected each index once in a row, and 3 was there already, found "3:1""#),
