@@ -252,14 +252,10 @@ fn a_table_on_standard_input_is_read_as_one_or_says_how() {
             assert!(errors.ends_with(remedy), "{arguments}: {errors}");
         }
     }
-    // Nothing of the kind where the data are svmlight text, or a name says so.
+    // Nothing of the kind where the data are svmlight text, or are said to be.
     folder.write("in.svm", format!("{TRAIN}1 qid:d 1:x\n"));
     folder.write("names.svm", NAMES);
-    for arguments in [
-        "info - < in.svm",
-        "info names.svm",
-        "info - --format svmlight < names.svm",
-    ] {
+    for arguments in ["info - < in.svm", "info - --format svmlight < names.svm"] {
         let output = folder.shell(&format!("rankrls {arguments}"));
         assert_eq!(output.status.code(), Some(1), "{arguments}");
         let errors = String::from_utf8(output.stderr).unwrap();
