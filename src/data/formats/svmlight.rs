@@ -165,7 +165,6 @@ mod tests {
         (b"1 qid:a 1:1\n# x\n1 2:1\n", r#"f:3:3: expected a qid after the label, as on line 1, found "2:1" (give every row a qid, or none)"#),
         (b"1 qid:a 1:1\n10\n", "f:2:3: expected a qid after the label, as on line 1, found the end of the line (give every row a qid, or none)"),
         (b"\n1 2:1\n1 qid:a 1:1\n", r#"f:3:3: expected no qid, as on line 2, found "qid:a" (give every row a qid, or none)"#),
-        (b"1 qid:a\n1 qid:b\n\n1 qid:a 1:1\n", r#"f:4:3: expected the rows of a query next to each other, found query "a" again, which began on line 1"#),
         (b"1,3 1:1\n", r#"f:1:1: expected a label, a decimal number, found "1,3""#),
         (b"1#x 1:1\n", r#"f:1:1: expected a label, a decimal number, found "1#x""#),
         (b"1 1:1#x\n", r#"f:1:3: expected a value, a decimal number, after the colon, found "1:1#x""#),
