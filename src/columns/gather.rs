@@ -97,7 +97,7 @@ impl Gathering {
     fn held(&self) -> u64 {
         let roundings =
             self.roundings.values().map(Vec::len).sum::<usize>() + 8 * self.roundings.len();
-        let lists = 16 * self.hashes.len() + 8 * self.members.len() + 9 * self.signs.len();
+        let lists = 16 * self.hashes.len() + 8 * self.members.len() + 17 * self.signs.len();
         let lists = lists + 4 * self.mirrored.len();
         (self.columns.memory() + 8 * roundings + lists + 4 * self.query_of_row.len()) as u64
     }
