@@ -222,7 +222,7 @@ fn remedies_name_the_program_that_has_the_option() {
     fs::write(folder.path().join("zero.svm"), "1 qid:1 0:1\n0 qid:1 1:1\n").unwrap();
     fs::write(folder.path().join("one.svm"), "1 1:1\n0 2:1\n").unwrap();
     for (file, option) in [
-        ("t.csv", "--missing"),
+        ("t.csv", "--label"),
         ("zero.svm", "--zero-based"),
         ("one.svm", "--query-file"),
     ] {
