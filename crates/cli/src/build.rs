@@ -181,8 +181,8 @@ fn refused(error: Error) -> anyhow::Error {
     }
 }
 
-/// Warns of what was left out: of candidates that are missing or of other sentences in a line each, as half a treebank
-/// may be built.
+/// Warns of sentences that were left out. Missing candidates take one line in all, and so do candidates of other
+/// sentences: somebody may build half a treebank on purpose.
 fn warn_skipped(manifest: &Manifest, console: Console) {
     let mut named: Vec<&Skipped> = manifest.skipped.iter().collect();
     for reason in [Reason::Missing, Reason::Unknown] {

@@ -45,11 +45,11 @@ impl Stdout {
 /// How a run prints its results.
 #[derive(Debug)]
 pub(crate) enum Results {
-    /// As text for people.
+    /// The run prints text for people.
     Text(Stdout),
-    /// As one JSON document.
+    /// The run prints one JSON document.
     Json(Stdout),
-    /// Not at all: an output is printed in their place.
+    /// The run prints an output in place of the results.
     Replaced,
 }
 

@@ -306,8 +306,8 @@ impl Job<'_> {
         model
     }
 
-    /// Warnings of the result; `folds` says whether folds, which are drawn, chose lambda, and `left` what there is of a
-    /// selection that was interrupted.
+    /// Warns of the result. `folds` says whether drawn folds chose lambda. `left` says where an interrupted selection
+    /// is kept.
     fn warn(&self, selection: &Selection, folds: bool, left: Option<String>) {
         let console = self.session.console;
         console.warn_all(Warning::of_queries(&self.input.train));

@@ -63,7 +63,7 @@ impl Sizes {
 /// How measures read labels and ranks, beside what their names say.
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct RulesReport {
-    /// Of measures that name none.
+    /// The convention of measures that name none.
     convention: Convention,
     /// The largest label of the data, if a measure has a scale and does not name its largest grade.
     max_grade: Option<f64>,

@@ -30,8 +30,8 @@ pub(crate) struct UnfinishedModel {
 }
 
 impl UnfinishedModel {
-    /// The unfinished model beside the file `output`. Refuses a model that this run is not to `resume`, and what is no
-    /// unfinished model.
+    /// Finds the unfinished model beside the file `output`. Refuses it unless the run is to `resume`. Refuses any other
+    /// file of its name.
     pub(crate) fn find(output: &Path, resume: bool, memory: Memory, files: &Files) -> Result<Self> {
         files.writes("--output", &Part::path_of(output))?;
         let part = Part::open(output)?;
