@@ -19,10 +19,22 @@ use sprs::CsMatI;
 use crate::errors::{Result, memory, value};
 
 /// A matrix as Python has it: compressed columns or rows of SciPy, or an array.
-#[derive(FromPyObject)]
 pub(crate) enum Matrix<'py> {
     Sparse(Sparse<'py>),
     Dense(Bound<'py, PyArray2<f64>>),
+}
+
+// By hand, and so is that of `Indices`: a derived one makes an exception of each type that does not fit, and other
+// threads go on while it does, before anything is copied.
+impl<'py> FromPyObject<'_, 'py> for Matrix<'py> {
+    type Error = PyErr;
+
+    fn extract(matrix: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        match matrix.cast::<PyArray2<f64>>() {
+            Ok(array) => Ok(Self::Dense(array.to_owned())),
+            Err(_) => matrix.extract().map(Self::Sparse),
+        }
+    }
 }
 
 /// The attributes of SciPy's compressed matrices and arrays.
@@ -36,10 +48,20 @@ pub(crate) struct Sparse<'py> {
 }
 
 /// SciPy takes the narrower type that fits.
-#[derive(FromPyObject)]
 enum Indices<'py> {
     Narrow(Bound<'py, PyArray1<i32>>),
     Wide(Bound<'py, PyArray1<i64>>),
+}
+
+impl<'py> FromPyObject<'_, 'py> for Indices<'py> {
+    type Error = PyErr;
+
+    fn extract(indices: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        match indices.cast::<PyArray1<i32>>() {
+            Ok(narrow) => Ok(Self::Narrow(narrow.to_owned())),
+            Err(_) => Ok(Self::Wide(indices.cast::<PyArray1<i64>>()?.to_owned())),
+        }
+    }
 }
 
 /// A copy of a matrix, to be used while Python does something else.
