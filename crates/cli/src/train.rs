@@ -12,7 +12,7 @@ use clap::Args;
 use rankrls::data::read::{read_folds, read_preferences};
 use rankrls::data::{Groups, HoldOut, LabelScale, Preference, one_query};
 use rankrls::metrics::{Measure, Metric};
-use rankrls::model::{FeatureChoice, read_features};
+use rankrls::model::{FeatureChoice, SelectedFeature, read_features};
 use rankrls::ridge::{
     Cell, Fit, HOLDOUT_TOLERANCE, Holdout, Kernel, KernelKind, Preferences, RankRls, Training,
 };
@@ -443,7 +443,14 @@ impl TrainArgs {
                 (data, classes)
             }
         };
+        let memory = params.memory;
+        if self.output.is_some() {
+            // The allocator seldom gives back what the classes took before the model is made.
+            let model = size_of::<SelectedFeature>() * found.summary().column_classes;
+            params.memory = memory.holding(model as u64);
+        }
         let outcome = params.train(data, Some(found));
+        params.memory = memory;
         let models = params.lambdas.count() * params.kernels.len();
         let outcome = outcome.map_err(|error| self.told(error, data.queries(), models))?;
         let (best, summary) = (outcome.best(), candidates.summary());

@@ -233,7 +233,7 @@ fn limits_hold_for_few_rows_of_many_columns() {
     folder.write("wide.svm", rows(8, 300_000, |chance| chance % 10 < 3));
     let lines = commands("wide.svm");
     let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
-    limits_hold(&folder, &lines, &[12, 80]);
+    limits_hold(&folder, &lines, &[12, 60]);
     folder.run("train wide.svm --lambda 1 -o model.json -q");
     let lines = [
         "predict model.json wide.svm -o scores.txt",
