@@ -28,6 +28,9 @@ use crate::linalg::kernels::{self, LANES, Lanes};
 /// Rounding errors of this many times lambda are those of the last digits.
 const SMALL: f64 = 100.0;
 
+/// Columns from which on forms pay: making one takes about as much as some tens of candidates save.
+pub(super) const MANY: usize = 256;
+
 /// Products of `u`, `T u`, `p` and each other that the rows of a query take, each.
 const OF_ROW: usize = 4;
 

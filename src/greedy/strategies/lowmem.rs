@@ -61,10 +61,12 @@ pub(super) fn errors_memory(shape: &Shape, k: usize) -> Saturating<u64> {
 pub(super) struct LowMemory;
 
 impl Strategy for LowMemory {
-    /// A sample is too small to be worth the forms.
+    /// A sample is too small to be worth the forms, and so are few columns: the candidates share what making takes.
     fn errors(&mut self, round: &Round<'_>, eligible: &[u32]) -> Vec<f64> {
         let by_sums = round.state.folds().is_none() && round.ranking.is_none();
-        let forms = (by_sums && !round.sampled).then(|| Forms::new(round.state));
+        // Every rank knows the columns of all.
+        let shared = !round.sampled && round.candidates.summary().columns >= forms::MANY;
+        let forms = (by_sums && shared).then(|| Forms::new(round.state));
         errors_by(round, forms.as_ref(), eligible)
     }
 }
