@@ -445,8 +445,11 @@ impl TrainArgs {
         };
         let memory = params.memory;
         if self.output.is_some() {
-            // The allocator seldom gives back what the classes took before the model is made.
-            let model = size_of::<SelectedFeature>() * found.summary().column_classes;
+            // The allocator seldom gives back what the classes took before the model is made. Each column of a
+            // class has a weight.
+            let summary = found.summary();
+            let columns = summary.columns - summary.constant_columns;
+            let model = size_of::<SelectedFeature>() * columns;
             params.memory = memory.holding(model as u64);
         }
         let outcome = params.train(data, Some(found));

@@ -195,15 +195,15 @@ fn noise(place: u64) -> u64 {
     (mixed ^ (mixed >> 29)).wrapping_mul(0xbf58_476d_1ce4_e5b9) >> 33
 }
 
-/// Rows of two for each query, with some of the columns each.
-fn rows(rows: u64, columns: u64, has: impl Fn(u64) -> bool) -> String {
+/// Rows of two for each query, with the values that are not 0.
+fn rows(rows: u64, columns: u64, value: impl Fn(u64) -> u64) -> String {
     let mut text = String::new();
     for row in 0..rows {
         let _ = write!(text, "{} qid:{}", noise(row) % 3, row / 2);
         for column in 1..=columns {
-            let chance = noise(row * columns + column);
-            if has(chance) {
-                let _ = write!(text, " {column}:{}", chance % 1000);
+            let value = value(noise(row * columns + column));
+            if value > 0 {
+                let _ = write!(text, " {column}:{value}");
             }
         }
         text.push('\n');
@@ -230,7 +230,8 @@ fn commands(data: &str) -> Vec<String> {
 #[test]
 fn limits_hold_for_few_rows_of_many_columns() {
     let folder = Folder::new();
-    folder.write("wide.svm", rows(8, 300_000, |chance| chance % 10 < 3));
+    let some = |chance| if chance % 10 < 3 { chance % 1000 } else { 0 };
+    folder.write("wide.svm", rows(8, 300_000, some));
     let lines = commands("wide.svm");
     let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
     limits_hold(&folder, &lines, &[12, 60]);
@@ -240,12 +241,17 @@ fn limits_hold_for_few_rows_of_many_columns() {
         "evaluate wide.svm --model model.json",
     ];
     limits_hold(&folder, &lines, &[24, 160]);
+
+    // Each column of a class has a weight: few classes make large models.
+    folder.write("alike.svm", rows(6, 300_000, |chance| chance % 3));
+    let line = "train alike.svm --lambda 1 -o model.json";
+    limits_hold(&folder, &[line], &[30, 40, 50, 60, 70, 80]);
 }
 
 #[test]
 fn limits_hold_for_many_rows_of_few_columns() {
     let folder = Folder::new();
-    folder.write("long.svm", rows(150_000, 2, |_| true));
+    folder.write("long.svm", rows(150_000, 2, |chance| chance % 1000));
     let lines = commands("long.svm");
     let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
     limits_hold(&folder, &lines, &[20, 70]);
@@ -260,7 +266,7 @@ fn limits_hold_for_many_rows_of_few_columns() {
 #[test]
 fn limits_hold_for_a_line_that_is_longer_than_all_others() {
     let folder = Folder::new();
-    let mut text = rows(4, 3, |_| true);
+    let mut text = rows(4, 3, |chance| chance % 1000);
     text.push_str("1 qid:2");
     (4..900_000).for_each(|column| {
         let _ = write!(text, " {column}:1");
