@@ -4,11 +4,11 @@ use crate::data::Dataset;
 use crate::error::Result;
 use crate::greedy::{Each, GreedyRankRls, Own, select_with, unwatched};
 use crate::model::Model;
-use crate::tune::{self, Tune, Tuned, Tuning, choose_lambda};
+use crate::tune::{self, Tune, Tuned, Tuning, choose, unwatched_trials};
 
 impl GreedyRankRls {
-    /// Selects features of `data` and fits their weights. Where lambda is auto, it is chosen as
-    /// [`choose_lambda`] does.
+    /// Selects features of `data` and fits their weights. Without a lambda, [`choose`] chooses it, and all else that
+    /// is not given.
     ///
     /// ```
     /// use rankrls::data::sample;
@@ -71,22 +71,20 @@ impl GreedyRankRls {
         each: &mut Each<'_>,
     ) -> Result<Model> {
         self.check_effects(&[self.strategy], false, false)?;
-        let candidates = self.candidates(data)?;
-        let watch = &mut tune::unwatched;
-        let (lambda, _) = choose_lambda(self, own, &candidates, data, watch)?;
-        let options = Self {
-            lambda: lambda.into(),
-            ..self.clone()
-        };
+        let (options, choice) = choose(self, own, data, &mut unwatched_trials)?;
+        let candidates = options.candidates(data)?;
         let selection = select_with(&candidates, data, &options, own, &[], each)?;
         let summary = candidates.summary();
-        Ok(Model::from_selection(&selection, data, &summary))
+        Ok(Model {
+            choice,
+            ..Model::from_selection(&selection, data, &summary)
+        })
     }
 }
 
 impl Tune {
-    /// The model that the rule chooses for `data`, and all that it was chosen among. Validation data, a
-    /// strategy of your own and an observer are for [`Tuning`].
+    /// The model that the rule chooses for `data`, and all that it was chosen among: models of the setting that
+    /// [`chosen`](Self::chosen) finds. Validation data, a strategy of your own and an observer are for [`Tuning`].
     ///
     /// ```
     /// use rankrls::data::sample;
@@ -107,14 +105,18 @@ impl Tune {
         let all = self.selections();
         let strategies: Vec<_> = all.iter().map(|selection| selection.strategy).collect();
         self.selection.check_effects(&strategies, false, false)?;
-        let candidates = self.selection.candidates(data)?;
+        let (options, choice) = self.chosen(None, data, &mut unwatched_trials)?;
+        let candidates = options.selection.candidates(data)?;
         let tuning = Tuning {
             candidates: Some(&candidates),
-            ..Tuning::new(data, self)
+            ..Tuning::new(data, &options)
         };
         let tuned = tuning.run(&mut tune::unwatched)?;
         let summary = candidates.summary();
-        let model = Model::from_selection(&tuned.selection(), data, &summary);
+        let model = Model {
+            choice,
+            ..Model::from_selection(&tuned.selection(), data, &summary)
+        };
         Ok((model, tuned))
     }
 }

@@ -1,7 +1,7 @@
 //! The ridge parameter: a number, or a share of what the data are in size.
 //!
 //! A number suits data of one size only: with values ten times as large, the same regularisation
-//! takes a lambda a hundred times as large. So defaults ([`choose_lambda`](crate::tune::choose_lambda)) are shares of the *unit* `u`, the mean
+//! takes a lambda a hundred times as large. So defaults ([`choose`](crate::tune::choose)) are shares of the *unit* `u`, the mean
 //! squared norm of a centred row ([`ColumnClasses::unit`](crate::ColumnClasses::unit)), which is
 //! the trace of the kernel matrix over its rows. With a share of it, values in other units give the
 //! same features; values times a power of two to the bit, and weights that are exact multiples.

@@ -73,7 +73,7 @@ def judged(folder, kind, file):
 
 def by_strategy(folder, selector, labels, ks):
     train, grid, model = (folder / name for name in ["train.svm", "grid.csv", "model.json"])
-    strategy = ["--strategy", "bounded" if selector == "exact" else selector, "--labels", labels]
+    strategy = ["--strategy", "bounded" if selector == "exact" else selector, "--label-scale", labels]
     many = len({line.split()[1] for line in train.open()}) >= 500
     lambdas = ("1/64u" if many else "1/16u") if selector == "distil" else LAMBDAS
     folds = [
@@ -99,7 +99,7 @@ def by_strategy(folder, selector, labels, ks):
 def by_all_columns(folder, train, labels):
     model = folder / "model.json"
     folds = ["--holdout", "folds:5", "--seed", 1, "--choose-by", "cindex", "-o", model, "--quiet"]
-    command = [rankrls(), "train", train, "--lambda", LAMBDAS, "--labels", labels, "--json", *folds]
+    command = [rankrls(), "train", train, "--lambda", LAMBDAS, "--label-scale", labels, "--json", *folds]
     return json.loads(run(*command))["holdout"]["cindex"], judged(folder, "--model", model)
 
 
@@ -118,7 +118,7 @@ def by_peer(folder, selector, labels, ks):
 
     dump_svmlight_file(x[:, columns], y, str(small), zero_based=False, query_id=queries)
     command = [sys.executable, ROOT / "studies/peers/peer.py", selector, small, small]
-    printed = run(*command, ",".join(map(str, ks)), 16, scores, "--labels", labels)
+    printed = run(*command, ",".join(map(str, ks)), 16, scores, "--label-scale", labels)
     for line in printed.splitlines():
         write(columns[np.array(json.loads(line)["features"], dtype=int) - 1])
         yield by_all_columns(folder, small, labels)

@@ -331,7 +331,7 @@ def selected(data, strategy, options):
         params["random_state"] = options.seed
     if strategy == "distil":
         # As data/rankers.md was measured.
-        params |= {"labels": "raw", "teacher_alpha": [4, 16, 64], "refit_alpha": 4}
+        params |= {"label_scale": "raw", "teacher_alpha": [4, 16, 64], "refit_alpha": 4}
 
     def path(rows, alpha):
         steps = []

@@ -19,7 +19,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from . import _data, _rankrls
 from ._path import SelectionPath, Step, TuneStep, told
-from ._ranker import Labels, QueryWeight, Ranker, Scale
+from ._ranker import AutoLabels, AutoScale, QueryWeight, Ranker
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -52,10 +52,10 @@ class _Selecting(SelectorMixin, Ranker):
     criterion: str
     convention: Convention
     query_weight: QueryWeight
-    scale: Scale
+    scale: AutoScale
     include: Columns | None
     n_candidates: int | None
-    labels: Labels | None
+    label_scale: AutoLabels
     refit: Refit | None
     refit_alpha: float | str | None
     blend: float | None
@@ -194,11 +194,11 @@ class _Selecting(SelectorMixin, Ranker):
             "k": min(self.n_features_to_select, columns),
             "criterion": criterion,
             "query_weight": self.query_weight,
-            "scale": self.scale,
+            "scale": None if self.scale == "auto" else self.scale,
             "candidates": self.n_candidates,
             "seed": _data.seed(self.random_state),
             "max_memory": _data.size(self.max_memory),
-            "labels": self.labels,
+            "label_scale": None if self.label_scale == "auto" else self.label_scale,
             "refit": self.refit,
             "blend": self.blend,
             "refit_lambda": _data.listed(self.refit_alpha, "refit_alpha"),
@@ -311,18 +311,19 @@ class GreedyRankRLS(_Selecting):
         Convention of the criterion, where its name has none.
     query_weight : {"uniform", "pairs", "size"}, default="uniform"
         Weight of a query of n rows: 1, n or 1/n. Rows, pairs or queries then count alike.
-    scale : {"none", "sd", "max"}, default="none"
+    scale : {"auto", "none", "sd", "max"}, default="auto"
         What columns, centred within queries, are divided by: their root mean square, or their
-        largest absolute value. Weights stay in the units of the data.
+        largest absolute value. Weights stay in the units of the data. Where `alpha` is "auto", folds
+        choose what is "auto"; else "none".
     include : str, int or sequence of them, optional
         Columns that come first, in this order, and count among the k: names where `X` has names, or
         numbers from 0.
     n_candidates : int, optional
         Candidates to judge in a step, drawn at random. By default all, and 59 with "sampled".
-    labels : {"raw", "sqrt-sd", "unit"}, optional
+    label_scale : {"auto", "raw", "sqrt-sd", "unit"}, default="auto"
         Scale of the labels within each query: "sqrt-sd" divides by the root of their standard
-        deviation, "unit" by the deviation. Errors are in its units. By default "raw", and
-        "sqrt-sd" with "distil".
+        deviation, "unit" by the deviation. Errors are in its units. Where `alpha` is "auto",
+        folds choose what is "auto"; else "raw", and "sqrt-sd" with "distil".
     refit : {"labels", "cross-fitted"}, optional
         What weights are fitted to: labels, or three quarters of what a teacher predicts and a
         quarter of the labels. By default "labels", and "cross-fitted" with "distil".
@@ -413,10 +414,10 @@ class GreedyRankRLS(_Selecting):
     criterion: str = "squared"
     convention: Convention = "standard"
     query_weight: QueryWeight = "uniform"
-    scale: Scale = "none"
+    scale: AutoScale = "auto"
     include: Columns | None = None
     n_candidates: int | None = None
-    labels: Labels | None = None
+    label_scale: AutoLabels = "auto"
     refit: Refit | None = None
     refit_alpha: float | str | None = None
     blend: float | None = None
@@ -472,13 +473,13 @@ class GreedyRankRLSCV(_Selecting):
         As in `GreedyRankRLS`: what steps are chosen by.
     convention : {"standard", "letor"}, default="standard"
         Convention of all measures that name none.
-    query_weight, scale : str, default="uniform", "none"
+    query_weight, scale : str, default="uniform", "auto"
         As in `GreedyRankRLS`.
     include : str, int or sequence of them, optional
         As in `GreedyRankRLS`. A model without all of them is not chosen.
     n_candidates : int, optional
         As in `GreedyRankRLS`.
-    labels, refit : str, optional
+    label_scale, refit : str, optional
         As in `GreedyRankRLS`.
     refit_alpha, blend, teacher_alpha : float, optional
         As in `GreedyRankRLS`.
@@ -560,10 +561,10 @@ class GreedyRankRLSCV(_Selecting):
     criterion: str = "squared"
     convention: Convention = "standard"
     query_weight: QueryWeight = "uniform"
-    scale: Scale = "none"
+    scale: AutoScale = "auto"
     include: Columns | None = None
     n_candidates: int | None = None
-    labels: Labels | None = None
+    label_scale: AutoLabels = "auto"
     refit: Refit | None = None
     refit_alpha: float | str | None = None
     blend: float | None = None

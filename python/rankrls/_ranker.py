@@ -19,7 +19,9 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from . import _data, _rankrls, metrics
 
 Scale = Literal["none", "sd", "max"]
+AutoScale = Literal["auto", "none", "sd", "max"]
 Labels = Literal["raw", "sqrt-sd", "unit"]
+AutoLabels = Literal["auto", "raw", "sqrt-sd", "unit"]
 QueryWeight = Literal["uniform", "pairs", "size"]
 
 

@@ -59,7 +59,7 @@ class RankRLS(Ranker):
         "query".
     keep_pairs : bool, default=False
         Whether to keep the predictions of "lpo": two numbers for each pair of rows.
-    labels : {"raw", "sqrt-sd", "unit"}, default="raw"
+    label_scale : {"raw", "sqrt-sd", "unit"}, default="raw"
         Scale of the labels within each query: divided by the root of their standard deviation, or
         by the deviation. Not for objective "pairs".
     scale : {"none", "sd", "max"}, default="none"
@@ -147,7 +147,7 @@ class RankRLS(Ranker):
         "solver": [str],
         "holdout": [str, None],
         "keep_pairs": ["boolean"],
-        "labels": [str],
+        "label_scale": [str],
     }
     alpha: float | str | Sequence[float | str] = "auto"
     _: KW_ONLY
@@ -160,7 +160,7 @@ class RankRLS(Ranker):
     solver: Literal["auto", "dual", "primal", "cg"] = "auto"
     holdout: str | None = None
     keep_pairs: bool = False
-    labels: Labels = "raw"
+    label_scale: Labels = "raw"
     scale: Scale = "none"
     query_weight: QueryWeight = "uniform"
     max_memory: int | str | None = None
@@ -259,7 +259,7 @@ class RankRLS(Ranker):
                 "solver": None if self.solver == "auto" else self.solver,
                 "query_weight": self.query_weight,
                 "scale": self.scale,
-                "labels": self.labels,
+                "label_scale": self.label_scale,
                 "max_memory": _data.size(self.max_memory),
             },
         }

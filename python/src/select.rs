@@ -3,12 +3,11 @@
 use pyo3::prelude::*;
 use rankrls::data::ColumnName;
 use rankrls::greedy::job::{Selecting, select_among};
-use rankrls::greedy::{Selection, Step};
+use rankrls::greedy::{Choice, Selection, Step};
 use rankrls::memory::Bytes;
 use rankrls::tune;
 use rankrls::{
-    Candidates, Dataset, FeatureNames, GreedyRankRls, IndexBase, Kind, Lambda, Model as Fitted,
-    Warning,
+    Dataset, FeatureNames, GreedyRankRls, IndexBase, Kind, Lambda, Model as Fitted, Warning,
 };
 use rankrls_files::memory::budget;
 use serde::{Deserialize, Serialize};
@@ -89,21 +88,16 @@ struct Found {
     warnings: Vec<Warning>,
 }
 
-/// The lambda of a selection, and a warning where folds chose it at the edge of those tried; nothing where
-/// Python wanted the choice to end.
-fn choose_lambda(
+/// The options with what is not given chosen, and how; nothing where Python wanted the choice to end.
+fn choose(
     data: &Dataset<'_>,
-    candidates: &Candidates,
     options: &GreedyRankRls,
     watch: &mut Watch<'_>,
-) -> Result<Option<(Lambda, Option<Warning>)>> {
-    let mut observer = move |_: tune::TuneEvent<'_>| watch.flow();
-    match tune::choose_lambda(options, None, candidates, data, &mut observer) {
+) -> Result<Option<(GreedyRankRls, Option<Choice>)>> {
+    let mut observer = move |_: tune::ChoiceEvent<'_>| watch.flow();
+    match tune::choose(options, None, data, &mut observer) {
         Err(error) if error.kind() == Kind::Stopped => Ok(None),
-        chosen => {
-            let (lambda, auto) = chosen?;
-            Ok(Some((lambda, auto.and_then(|tuned| tuned.edge(data)))))
-        }
+        chosen => Ok(Some(chosen?)),
     }
 }
 
@@ -111,19 +105,18 @@ fn choose_lambda(
 fn work(
     data: CopiedData,
     Options {
-        selection: mut options,
+        selection: given,
         asked,
     }: Options,
     taken: &mut Taken,
     watch: &mut Watch<'_>,
 ) -> Result<Option<Found>> {
     let data = data.dataset()?;
-    // Columns count from 0 in Python.
-    let candidates = options.candidates(&data)?.counted_from(IndexBase::Zero);
-    let Some((lambda, edge)) = choose_lambda(&data, &candidates, &options, watch)? else {
+    let Some((options, choice)) = choose(&data, &given, watch)? else {
         return Ok(None);
     };
-    options.lambda = lambda.into();
+    // Columns count from 0 in Python.
+    let candidates = options.candidates(&data)?.counted_from(IndexBase::Zero);
     let mut each = |step: &Step, work: &Selecting<'_>| {
         let number = work.steps().len();
         taken.steps.push(step.clone());
@@ -139,13 +132,16 @@ fn work(
         options.criterion.metric().as_slice(),
         data.labels(),
     ));
-    warnings.extend(Warning::of_units(candidates.classes(), &data));
-    warnings.extend(edge);
+    if given.keeps_units() {
+        warnings.extend(Warning::of_units(candidates.classes(), &data));
+    }
     warnings.extend(selection.warnings());
+    let mut model = Fitted::from_selection(&selection, &data, &candidates.summary());
+    model.choice = choice;
     Ok(Some(Found {
-        warnings,
-        model: Fitted::from_selection(&selection, &data, &candidates.summary()),
         selection,
+        model,
+        warnings,
     }))
 }
 

@@ -21,7 +21,7 @@ def test_selections_are_those_of_the_command(strategy, parses, command):
     labels = "sqrt-sd" if strategy == "distil" else "raw"
     model = GreedyRankRLS(8, alpha=16.0, strategy=strategy, labels=labels, random_state=7)
     model.fit(train.X, train.y, qid=train.qid)
-    options = ["--strategy", strategy, "-k", 8, "--lambda", 16, "--labels", labels, "--seed", 7]
+    options = ["--strategy", strategy, "-k", 8, "--lambda", 16, "--label-scale", labels, "--seed", 7]
     found = json.loads(command("select", TRAIN, *options, "--json"))
     assert (model.selected_ + 1).tolist() == [step["feature"] for step in found["steps"]]
     assert model.weights_.tolist() == found["weights"]

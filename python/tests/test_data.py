@@ -243,7 +243,7 @@ def test_scores_beyond_all_numbers_are_refused(form, kernel, small):
     assert np.isfinite(model.predict(form(far[:2]))).all()
 
 
-@pytest.mark.parametrize("labels", ["raw", "sqrt-sd"])
+@pytest.mark.parametrize("label_scale", ["raw", "sqrt-sd"])
 def test_labels_too_small_for_their_squares_are_refused(labels, small):
     X, y, qid = small
     grades = np.round(4 * y)
@@ -413,7 +413,7 @@ PARAMETERS = [
     ({"strategy": "best"}, "strategy: .*best"),
     ({"criterion": "auc"}, "criterion: .*auc"),
     ({"criterion": "ndcg@10", "strategy": "bounded"}, "can not judge by ndcg@10"),
-    ({"labels": "log"}, "labels: .*log.*expected one of raw"),
+    ({"label_scale": "log"}, "label_scale: .*log.*expected one of raw"),
     ({"scale": "unit"}, "scale: "),
     ({"query_weight": "heavy"}, "query_weight: "),
     ({"refit": "twice"}, "refit: .*twice"),
@@ -495,7 +495,7 @@ RIDGE = [
     ({"objective": "pairs"}, {"pairs": [[4, 4]]}, "no preference compares two rows"),
     ({"objective": "pairs"}, {"pairs": [[4, 5, 1, 0]]}, "expected a finite weight above 0"),
     (
-        {"objective": "pairs", "labels": "unit"},
+        {"objective": "pairs", "label_scale": "unit"},
         {"pairs": PAIRS, "y": None},
         "pairs are learnt from",
     ),

@@ -53,6 +53,18 @@ impl ColumnClasses {
         gathering.finish(weight, scale)
     }
 
+    /// These classes, unscaled and of queries that count alike, with another weight of queries, divided by what
+    /// `scale` says: as [`scaled`](Self::scaled) has them, to the bit.
+    pub(crate) fn on_scale(&self, weight: QueryWeight, scale: Scale) -> Self {
+        debug_assert!(self.scale.is_none() && self.weight == QueryWeight::Uniform);
+        let classes = Self {
+            weight,
+            scale,
+            ..self.clone()
+        };
+        classes.completed()
+    }
+
     /// Divides and weighs the columns, and measures them.
     pub(super) fn completed(mut self) -> Self {
         self.divide();

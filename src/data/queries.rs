@@ -77,7 +77,7 @@ impl Queries {
     }
 
     /// The queries that are `taken`, renumbered and with their identifiers.
-    pub(super) fn subset(&self, taken: &[bool]) -> Result<Self> {
+    pub(crate) fn subset(&self, taken: &[bool]) -> Result<Self> {
         let taken = |query: &usize| taken[*query];
         let kept = || (0..self.len()).filter(taken);
         let sizes: Vec<usize> = kept().map(|query| self.range(query).len()).collect();

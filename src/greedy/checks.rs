@@ -19,6 +19,12 @@ pub(super) fn no_effect(parameter: Parameter) -> Error {
         Parameter::RefitLambda => format!(
             "{parameter} is of cross-fitted weights: it goes with {cross_fitted} or {distil}"
         ),
+        Parameter::ChooseBy => {
+            format!(
+                "{parameter} has nothing to choose: {} is given",
+                Parameter::Lambda
+            )
+        }
         Parameter::Validation => format!("{parameter} goes with {fs_ed}"),
         Parameter::Blend => format!("{parameter} goes with {distil}"),
         _ => format!("{parameter} has no effect"),

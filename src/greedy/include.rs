@@ -30,7 +30,11 @@ impl GreedyRankRls {
     /// Refuses columns that the data do not have, and one that is named twice.
     pub fn counted(&self, data: &Dataset<'_>) -> Result<Self> {
         let number = |feature| ColumnName::Number(data.index_base().written(feature));
-        let numbers: Vec<ColumnName> = self.features(data)?.into_iter().map(number).collect();
+        let numbers: Vec<ColumnName> = self
+            .included_features(data)?
+            .into_iter()
+            .map(number)
+            .collect();
         Ok(Self {
             include: Some(numbers).filter(|numbers| !numbers.is_empty()),
             ..self.clone()
@@ -38,7 +42,7 @@ impl GreedyRankRls {
     }
 
     /// The columns to include.
-    fn features(&self, data: &Dataset<'_>) -> Result<Vec<Feature>> {
+    pub(crate) fn included_features(&self, data: &Dataset<'_>) -> Result<Vec<Feature>> {
         let found = data.features_called(self.included());
         found.map_err(|error| error.within(format_args!("{INCLUDE}: ")))
     }
@@ -49,7 +53,7 @@ impl GreedyRankRls {
         candidates: &Candidates,
         data: &Dataset<'_>,
     ) -> Result<Vec<Feature>> {
-        let features = self.features(data)?;
+        let features = self.included_features(data)?;
         let representing = candidates.representing(&features);
         let shown = |feature: Feature| shown(candidates.written(feature), data.names(), feature);
         for (place, &feature) in features.iter().enumerate() {

@@ -12,6 +12,7 @@ mod addition;
 #[cfg(feature = "clap")]
 pub mod args;
 mod checks;
+mod choice;
 mod criterion;
 mod density;
 mod folds;
@@ -29,6 +30,7 @@ mod target;
 mod teacher;
 mod test_path;
 
+pub use choice::{Choice, Tried};
 pub use options::GreedyRankRls;
 pub use selection::{Ending, Selection, Step};
 pub use strategies::StrategyKind;

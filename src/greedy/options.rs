@@ -8,7 +8,7 @@ use serde_json::Value;
 #[cfg(feature = "clap")]
 use super::args;
 use super::checks::no_effect;
-use super::target::{REFIT, distil_lambda, filter, usual_blend};
+use super::target::{REFIT, filter, usual_blend};
 use super::{Refit, Sampler, StrategyKind};
 use crate::candidates::Candidates;
 use crate::columns::{ColumnClasses, QueryWeight, Scale, none_compares, none_varies};
@@ -16,7 +16,7 @@ use crate::data::{ColumnName, Dataset, LabelScale, Queries, one_query};
 use crate::error::{Error, Result, ensure};
 use crate::lambda::{Lambda, Lambdas, Ridge};
 use crate::memory::Memory;
-use crate::metrics::{Convention, Judge, Measure, check_labels, prediction_tolerance};
+use crate::metrics::{Convention, Judge, Measure, Metric, check_labels, prediction_tolerance};
 
 /// What to select, and how.
 ///
@@ -40,7 +40,8 @@ use crate::metrics::{Convention, Judge, Measure, check_labels, prediction_tolera
 #[cfg_attr(feature = "clap", derive(clap::Args))]
 #[cfg_attr(feature = "clap", command(next_help_heading = "Selection"))]
 pub struct GreedyRankRls {
-    /// Strategy: auto is the fastest exact one that fits into memory
+    /// Strategy; auto: with a number for lambda the fastest exact one that fits into memory, else that or distil,
+    /// which folds choose
     #[serde(skip_serializing_if = "is_default")]
     #[cfg_attr(
         feature = "clap",
@@ -48,8 +49,8 @@ pub struct GreedyRankRls {
     )]
     #[cfg_attr(feature = "clap", arg(value_parser = args::strategy()))]
     pub strategy: StrategyKind,
-    /// Ridge parameter; `None`: auto. For the strategy `distil` auto is 1/16 of the unit, and 1/64 from 500
-    /// queries on. For all others [`tune::choose_lambda`](crate::tune::choose_lambda) chooses it by folds.
+    /// Ridge parameter. Where it is `None`, [`tune::choose`](crate::tune::choose) chooses it by folds, and all else
+    /// that may be chosen and is not given: scale, label scale and strategy.
     // Commands take one, or several.
     #[serde(skip_serializing_if = "is_default")]
     #[cfg_attr(feature = "clap", arg(skip))]
@@ -76,14 +77,11 @@ pub struct GreedyRankRls {
     #[cfg_attr(feature = "clap", arg(value_parser = args::one_of(QueryWeight::ALL, QueryWeight::name)))]
     pub query_weight: QueryWeight,
     /// Divide each column, centred within queries: sd by its root mean square, max by its largest absolute
-    /// value. Weights stay in the units of the data
+    /// value. Weights stay in the units of the data [default: none with a number for lambda, else chosen by folds]
     #[serde(skip_serializing_if = "is_default")]
-    #[cfg_attr(
-        feature = "clap",
-        arg(long, value_name = "NAME", default_value = "none")
-    )]
+    #[cfg_attr(feature = "clap", arg(long, value_name = "NAME"))]
     #[cfg_attr(feature = "clap", arg(value_parser = args::one_of(Scale::ALL, Scale::name)))]
-    pub scale: Scale,
+    pub scale: Option<Scale>,
     /// Columns that come first, in this order, and count among the K: names or numbers, separated by commas. A
     /// number is as in the data file, also where a column is called so. Put a name with commas into quotes, as in a
     /// table, or give its number
@@ -102,12 +100,16 @@ pub struct GreedyRankRls {
     #[cfg_attr(feature = "clap", arg(long, default_value = "1"))]
     pub seed: Option<u64>,
     /// Scale of the training labels within each query: sqrt-sd divides by the root of their standard
-    /// deviation, unit by the deviation. Errors are in its units [default: raw; sqrt-sd with the strategy
-    /// distil]
+    /// deviation, unit by the deviation. Errors are in its units [default: with a number for lambda raw, and
+    /// sqrt-sd with the strategy distil; else chosen by folds]
     #[serde(skip_serializing_if = "is_default")]
     #[cfg_attr(feature = "clap", arg(long, value_name = "SCALE", help_heading = TEACHING))]
     #[cfg_attr(feature = "clap", arg(value_parser = args::one_of(LabelScale::ALL, LabelScale::name)))]
-    pub labels: Option<LabelScale>,
+    pub label_scale: Option<LabelScale>,
+    /// Measure by which folds choose what is not given [default: that of the criterion, else cindex]
+    #[serde(skip_serializing_if = "is_default")]
+    #[cfg_attr(feature = "clap", arg(long, value_name = "MEASURE"))]
+    pub choose_by: Option<Measure>,
     /// What to fit the weights to: labels, or cross-fitted, three quarters of what a teacher predicts and a
     /// quarter of the labels [default: labels; cross-fitted with the strategy distil]
     #[serde(skip_serializing_if = "is_default")]
@@ -169,9 +171,10 @@ pub(crate) fn check_several(queries: &Queries) -> Result<()> {
 const SEED: u64 = 1;
 
 impl GreedyRankRls {
-    /// Selection of `k` features with ridge parameter `lambda`, `None` for auto, by the fastest exact
+    /// Selection of `k` features with ridge parameter `lambda`: columns and labels as they are, by the fastest exact
     /// strategy that fits into memory, without a limit. Every step takes the least squared error of
-    /// all candidates; queries weigh alike; the seed is 1.
+    /// all candidates; queries weigh alike; the seed is 1. `None` for lambda: folds choose it, the scales of columns and
+    /// labels, and the strategy.
     pub fn new(k: usize, lambda: impl Into<Option<Ridge>>) -> Self {
         Self {
             k,
@@ -195,42 +198,48 @@ impl GreedyRankRls {
         settings.into_iter().collect()
     }
 
-    /// Whether folds are to choose the ridge parameter: nobody gave one, and the strategy has no usual one.
+    /// Whether folds are to choose: nobody gave a ridge parameter.
     pub fn needs_folds(&self) -> bool {
-        self.known_ridge(0).is_none()
-    }
-
-    /// The ridge parameter that was given, or is usual for the strategy with so many `queries`.
-    fn known_ridge(&self, queries: usize) -> Option<Ridge> {
-        let distils = self.strategy.distils();
-        self.lambda.or(distils.then(|| distil_lambda(queries)))
-    }
-
-    /// The ridge parameter among `candidates`, where that is said or follows from the strategy; `None` where folds
-    /// are to choose it.
-    pub(crate) fn known_lambda(&self, candidates: &Candidates) -> Option<Lambda> {
-        let ridge = self.known_ridge(candidates.queries().len())?;
-        Some(ridge.lambda(candidates.unit()))
+        self.lambda.is_none()
     }
 
     /// The ridge parameter among `candidates`; refuses one that only folds could choose.
-    pub(super) fn lambda_of(&self, candidates: &Candidates) -> Result<Lambda> {
-        self.known_lambda(candidates).ok_or_else(|| {
+    pub fn lambda_of(&self, candidates: &Candidates) -> Result<Lambda> {
+        let given = self.lambda.map(|ridge| ridge.lambda(candidates.unit()));
+        given.ok_or_else(|| {
             Error::options(
                 "the ridge parameter is auto, which folds choose before a selection: give a number, a \
-                 share of the unit, or choose it by tune::choose_lambda",
+                 share of the unit, or have it chosen by tune::choose",
             )
         })
+    }
+
+    /// The measure by which folds choose what is not given.
+    pub fn judged_by(&self) -> Measure {
+        let ranking = Some(self.criterion).filter(|criterion| *criterion != Measure::Squared);
+        let usual = ranking.unwrap_or(Metric::CONCORDANCE.into());
+        self.choose_by.unwrap_or(usual)
+    }
+
+    /// Whether somebody wants columns in units of their own: gave no scale with a ridge parameter, or `none`.
+    pub fn keeps_units(&self) -> bool {
+        self.scale
+            .map_or(self.lambda.is_some(), |scale| scale.is_none())
+    }
+
+    /// The divisor of columns.
+    pub fn column_scale(&self) -> Scale {
+        self.scale.unwrap_or_default()
     }
 
     /// The candidates among the features of `dataset`, weighted and scaled as asked. Refuses them where the memory
     /// of the options does not allow them besides the data.
     pub fn candidates(&self, dataset: &Dataset<'_>) -> Result<Candidates> {
-        let (weight, scale) = (self.query_weight, self.scale);
+        let (weight, scale) = (self.query_weight, self.column_scale());
         ColumnClasses::within(dataset, weight, scale, self.memory).map(Into::into)
     }
 
-    /// Whether candidates are all that the selection needs of the columns. Folds that are to choose lambda need
+    /// Whether candidates are all that the selection needs of the columns. Folds that are to choose need
     /// the data, and so does a strategy that judges columns as the data have them.
     pub fn needs_only_candidates(&self) -> bool {
         !self.needs_folds() && !self.needs_data()
@@ -283,6 +292,10 @@ impl GreedyRankRls {
             ),
             (Parameter::Teacher, teacher && !has_teacher),
             (Parameter::TeacherLambda, own_lambda && !has_teacher),
+            (
+                Parameter::ChooseBy,
+                self.choose_by.is_some() && self.lambda.is_some(),
+            ),
             (
                 Parameter::Validation,
                 validation && !any(StrategyKind::needs_grades),
@@ -395,7 +408,7 @@ impl GreedyRankRls {
         } else {
             LabelScale::Raw
         };
-        self.labels.unwrap_or(usual)
+        self.label_scale.unwrap_or(usual)
     }
 
     /// These options with every choice about labels and teacher made that counts for the strategy among
@@ -414,7 +427,7 @@ impl GreedyRankRls {
         let labels = self.label_scale();
         let number = |ridge: Ridge| Ridge::Number(ridge.lambda(unit));
         Self {
-            labels: (has_teacher || !labels.is_raw()).then_some(labels),
+            label_scale: (has_teacher || !labels.is_raw()).then_some(labels),
             refit: has_teacher.then_some(refit),
             refit_lambda: fitted.then(|| number(self.refit_lambda.unwrap_or(REFIT))),
             blend: distils.then(|| self.blend.unwrap_or(usual_blend(queries))),
@@ -425,6 +438,7 @@ impl GreedyRankRls {
             ..self.clone()
         }
     }
+
     /// These options, whose labels and teacher are [settled](Self::settled), without what does not count for their
     /// strategy: what reports and models have of a selection.
     pub(crate) fn resolved(self, lambda: Lambda) -> Self {
@@ -433,6 +447,8 @@ impl GreedyRankRls {
             sample,
             seed: sample.map(|_| self.seed()),
             lambda: lambda.into(),
+            scale: self.scale.filter(|scale| !scale.is_none()),
+            choose_by: None,
             memory: Memory::default(),
             ..self
         }
@@ -470,7 +486,7 @@ mod tests {
         assert_eq!(bounded.settled(&many), bounded);
         let distil = by(StrategyKind::Distil).settled(&few);
         assert_eq!(
-            (distil.labels, distil.blend, distil.refit),
+            (distil.label_scale, distil.blend, distil.refit),
             (
                 Some(LabelScale::SqrtSd),
                 Some(0.2),
@@ -481,7 +497,7 @@ mod tests {
         assert_eq!(distil.teacher_lambda, Some(Lambdas::Auto));
         assert_eq!(by(StrategyKind::Distil).settled(&many).blend, Some(0.4));
         let given = GreedyRankRls {
-            labels: Some(LabelScale::Raw),
+            label_scale: Some(LabelScale::Raw),
             refit: Some(Refit::CrossFitted),
             refit_lambda: Some(Ridge::Number(lambda(3.0))),
             blend: Some(0.3),

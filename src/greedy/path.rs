@@ -186,7 +186,7 @@ impl<'a> Selecting<'a> {
         };
         let options = GreedyRankRls {
             query_weight: self.candidates.classes().query_weight(),
-            scale: self.candidates.classes().scale(),
+            scale: Some(self.candidates.classes().scale()),
             teacher_lambda: self.labels.tried.clone(),
             ..self.options.clone()
         };

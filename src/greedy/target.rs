@@ -47,12 +47,6 @@ pub enum Refit {
 
 names!(Refit, "target of weights", Labels => "labels", CrossFitted => "cross-fitted");
 
-/// The ridge parameter for `distil` on so many queries, where nobody asks for another: 1/16 of
-/// the unit, and 1/64 from 500 queries on.
-pub(super) fn distil_lambda(queries: usize) -> Ridge {
-    Ridge::fraction((1, if queries < MANY_QUERIES { 16 } else { 64 }))
-}
-
 /// The share of the labels in what `distil` selects by on so many queries, where nobody asks for another.
 pub(super) fn usual_blend(queries: usize) -> f64 {
     if queries < MANY_QUERIES { 0.2 } else { 0.4 }

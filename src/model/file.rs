@@ -14,7 +14,7 @@ use super::{BasisRow, DataSummary, Expansion, FeatureChoice, Model, SelectedFeat
 use crate::data::read::TableOptions;
 use crate::data::{ColumnName, IndexBase};
 use crate::error::{Error, Kind, Result};
-use crate::greedy::{GreedyRankRls, StrategyKind, is_default};
+use crate::greedy::{Choice, GreedyRankRls, StrategyKind, is_default};
 use crate::lambda::Lambda;
 use crate::memory::Memory;
 use crate::names::Objective;
@@ -143,6 +143,8 @@ struct Document<'m> {
     /// Without strategy, lambda and the number of features.
     #[serde(default, skip_serializing_if = "is_default")]
     settings: GreedyRankRls,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    choice: Option<Choice>,
     index_base: u32,
     #[serde(default, skip_serializing_if = "is_default")]
     table: TableOptions,
@@ -284,6 +286,7 @@ impl<'m> Document<'m> {
                 k: 0,
                 ..model.settings.clone()
             },
+            choice: model.choice.clone(),
             index_base: first,
             table: model.table.clone(),
             kernel: expansion.map(|basis| basis.kernel),
@@ -345,6 +348,7 @@ impl Document<'_> {
             objective: self.objective,
             settings,
             lambda: self.lambda,
+            choice: self.choice,
             index_base: match first {
                 0 => IndexBase::Zero,
                 _ => IndexBase::One,

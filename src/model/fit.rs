@@ -72,7 +72,7 @@ mod tests {
     fn labels_on_a_scale_are_labels_that_were_divided() {
         let data = sample::train();
         let options = RankRls {
-            labels: LabelScale::Unit,
+            label_scale: LabelScale::Unit,
             ..params(4.0)
         };
         let scaled = options.fit(&data).unwrap();
@@ -80,7 +80,7 @@ mod tests {
         let before = Dataset::from_sprs(data.x(), units, data.queries().clone()).unwrap();
         let divided = params(4.0).fit(&before).unwrap();
         assert_eq!(scaled.scores(&data), divided.scores(&data));
-        assert_eq!(scaled.settings.labels, Some(LabelScale::Unit));
+        assert_eq!(scaled.settings.label_scale, Some(LabelScale::Unit));
     }
 
     #[test]

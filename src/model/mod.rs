@@ -25,7 +25,7 @@ use crate::columns::Summary;
 use crate::data::read::{ReadError, TableOptions};
 use crate::data::{DataHash, Dataset, Feature, FeatureNames, IndexBase};
 use crate::error::{Error, Result, ensure};
-use crate::greedy::{GreedyRankRls, OWN, Selection, Step, StrategyKind};
+use crate::greedy::{Choice, GreedyRankRls, OWN, Selection, Step, StrategyKind};
 use crate::lambda::{Lambda, Lambdas};
 use crate::names::Objective;
 use crate::ridge::{Fit, RankRls, Training};
@@ -50,6 +50,8 @@ pub struct Model {
     /// The settings that the model was made with, with every choice made: all of a selection; of a
     /// training its ridge parameter, labels, scale and query weight.
     pub settings: GreedyRankRls,
+    /// How the settings were chosen that nobody gave, if some were.
+    pub choice: Option<Choice>,
     /// How the training data counted its columns.
     pub index_base: IndexBase,
     /// The kinds of the columns of the table of training data, and what was taken for missing values, as
@@ -184,6 +186,7 @@ impl Model {
                 k: selection.steps.len(),
                 ..selection.options.clone()
             },
+            choice: None,
             index_base: dataset.index_base(),
             table: TableOptions::default(),
             features: parts.map(feature).collect(),
@@ -237,10 +240,11 @@ impl Model {
             lambda: cell.lambda,
             settings: GreedyRankRls {
                 query_weight: options.query_weight,
-                scale: options.scale,
-                labels: Some(options.labels).filter(|labels| !labels.is_raw()),
+                scale: Some(options.scale).filter(|scale| !scale.is_none()),
+                label_scale: Some(options.label_scale).filter(|labels| !labels.is_raw()),
                 ..GreedyRankRls::new(weights.len(), cell.lambda)
             },
+            choice: None,
             index_base: dataset.index_base(),
             table: TableOptions::default(),
             features: weighted.map(feature).collect(),
@@ -290,8 +294,24 @@ impl Model {
         self
     }
 
+    /// The `options` with what they leave to be chosen as this model has it: the strategy; and without a ridge
+    /// parameter this and the scales of columns and labels.
+    #[must_use]
+    pub fn as_chosen(&self, options: &GreedyRankRls) -> GreedyRankRls {
+        let then = &self.settings;
+        let mut options = options.clone();
+        options.strategy = options.strategy.or(then.strategy);
+        if options.lambda.is_none() {
+            options.lambda = self.lambda.into();
+            options.scale = options.scale.or(then.scale);
+            options.label_scale = options.label_scale.or(then.label_scale);
+            options.choose_by = None;
+        }
+        options
+    }
+
     /// Goes on with the selection that this model is the end of, from data with this `hash` and these
-    /// `candidates`: the `options` with the strategy and lambda that it took, and its steps, for
+    /// `candidates`: the `options` [as it has chosen them](Self::as_chosen), and its steps, for
     /// [`select_among`](crate::greedy::job::select_among). Columns to include are numbers in the options, as
     /// [`GreedyRankRls::counted`] has them. Refuses other data, other settings than `options` come to,
     /// and features that no strategy of the library selected.
@@ -325,15 +345,12 @@ impl Model {
             "the model has {taken} features: expected as many or more as -k, found {k}"
         );
         let then = &self.settings;
-        let options = GreedyRankRls {
-            strategy: options.strategy.or(then.strategy),
-            ..options.clone()
-        };
-        let lambda = options.known_lambda(candidates).unwrap_or(self.lambda);
+        let options = self.as_chosen(options);
+        let lambda = options.lambda_of(candidates)?;
         let mut now = GreedyRankRls {
             k: then.k,
             query_weight: candidates.classes().query_weight(),
-            scale: candidates.classes().scale(),
+            scale: Some(candidates.classes().scale()),
             ..options.settled(candidates)
         };
         if now.teacher_lambda == Some(Lambdas::Auto) {
@@ -354,10 +371,6 @@ impl Model {
             criterion: None,
             evaluated: 0,
             alive: Vec::new(),
-        };
-        let options = GreedyRankRls {
-            lambda: lambda.into(),
-            ..options
         };
         Ok((options, self.features.iter().map(step).collect()))
     }

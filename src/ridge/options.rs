@@ -95,7 +95,7 @@ pub struct RankRls {
     pub query_weight: QueryWeight,
     /// The scale of the labels.
     #[serde(skip_serializing_if = "LabelScale::is_raw")]
-    pub labels: LabelScale,
+    pub label_scale: LabelScale,
     /// The divisors of columns. Column classes that were found before have a scale of their own.
     #[serde(skip_serializing_if = "Scale::is_none")]
     pub scale: Scale,
@@ -123,7 +123,7 @@ impl Default for RankRls {
             objective: Objective::Query,
             solver: None,
             query_weight: QueryWeight::Uniform,
-            labels: LabelScale::Raw,
+            label_scale: LabelScale::Raw,
             scale: Scale::None,
             rows_from: IndexBase::One,
             memory: Memory::default(),
@@ -165,10 +165,10 @@ impl RankRls {
             Remedy::Set(Parameter::Objective, "query")
         );
         ensure!(
-            !pairs || self.labels.is_raw(),
+            !pairs || self.label_scale.is_raw(),
             options,
             "{} has nothing to scale: the pairs are learnt from",
-            Parameter::Labels
+            Parameter::LabelScale
         );
         ensure!(
             self.scale.is_none() || (linear && !reduced),

@@ -49,9 +49,12 @@ fn labelled<'a>(dataset: &'a Dataset<'_>, options: &RankRls) -> Result<Labelled<
     match (&options.preferences, options.objective) {
         (Some(preferences), _) => Differences::labelled(preferences, dataset),
         (None, Objective::Pairs) => Err(no_preferences()),
-        (None, objective) => {
-            Centred::labelled(dataset, objective, options.query_weight, options.labels)
-        }
+        (None, objective) => Centred::labelled(
+            dataset,
+            objective,
+            options.query_weight,
+            options.label_scale,
+        ),
     }
 }
 

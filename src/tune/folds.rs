@@ -21,7 +21,7 @@ pub(super) struct Part<'a> {
 pub(super) struct Fold {
     /// Positions of its queries in the whole data.
     queries: Vec<usize>,
-    candidates: Candidates,
+    pub(super) candidates: Candidates,
     /// The rows to select from; and the columns, where a strategy judges them as the data have them.
     train: Dataset<'static>,
     pub(super) test: Dataset<'static>,
@@ -37,8 +37,14 @@ impl Fold {
         check_several(dataset.queries())?;
         let groups = groups(dataset.queries(), count, seed)?;
         let mut memory = check_memory(part, groups.len(), options)?;
+        let mut all = options.selections().into_iter();
+        let needed = all.any(|selection| selection.needs_data());
         let fold = |left_out: &[usize]| {
-            let fold = Self::new(dataset, left_out.to_vec(), options, memory)?;
+            let selection = GreedyRankRls {
+                memory,
+                ..options.selection.clone()
+            };
+            let fold = Self::new(dataset, left_out.to_vec(), &selection, needed)?;
             memory = memory.holding(fold.memory());
             Ok(fold)
         };
@@ -47,23 +53,18 @@ impl Fold {
         folds
     }
 
-    /// A fold, besides all that is in use in `memory`.
-    fn new(
+    /// The fold of these `queries`, for `selection`, besides all that is in use in its memory; and whether the columns
+    /// are `needed` besides the candidates.
+    pub(super) fn new(
         dataset: &Dataset<'_>,
         queries: Vec<usize>,
-        options: &Tune,
-        memory: Memory,
+        selection: &GreedyRankRls,
+        needed: bool,
     ) -> Result<Self> {
         let others: Vec<usize> = (0..dataset.queries().len())
             .filter(|query| queries.binary_search(query).is_err())
             .collect();
         let train = dataset.queries_subset(&others)?;
-        let selections = options.selections();
-        let needed = selections.iter().any(GreedyRankRls::needs_data);
-        let selection = GreedyRankRls {
-            memory,
-            ..options.selection.clone()
-        };
         Ok(Self {
             candidates: selection.candidates(&train)?,
             train: if needed { train } else { train.project(&[])? },
@@ -76,6 +77,13 @@ impl Fold {
     pub(super) fn memory(&self) -> u64 {
         let data = self.train.memory() + self.test.memory();
         self.candidates.memory() + data + size_of_val(&self.queries[..]) as u64
+    }
+
+    /// Puts a value of each of its queries where that is in the whole data.
+    pub(super) fn spread(&self, own: &[Option<f64>], all: &mut [Option<f64>]) {
+        for (&query, value) in self.queries.iter().zip(own) {
+            all[query] = *value;
+        }
     }
 
     /// The data that a selection without the fold sees.
@@ -180,9 +188,7 @@ impl<'a> FoldPath<'a> {
     /// Puts the fold's values where its queries are in the whole data.
     pub(super) fn spread(&self, all: &mut Values) {
         for (all, own) in all.iter_mut().zip(&self.values) {
-            for (&query, value) in self.fold.queries.iter().zip(own) {
-                all[query] = *value;
-            }
+            self.fold.spread(own, all);
         }
     }
 }

@@ -41,7 +41,7 @@
 //! All share the threads of the current rayon pool. Results are the same to the last bit however
 //! many there are.
 
-mod auto;
+mod choice;
 mod folds;
 mod grid;
 mod meter;
@@ -51,12 +51,14 @@ mod path;
 mod rule;
 mod run;
 mod stability;
+mod trials;
 
-pub use auto::choose_lambda;
+pub use choice::choose;
 pub use options::Tune;
 pub use outcome::{Each, Outcome, PathEnding, PathSteps, Point, TuneEvent, unwatched};
 pub use rule::Rule;
 pub use stability::{Frequency, Stability};
+pub use trials::{ChoiceEvent, EachTrial, unwatched_trials};
 
 use crate::candidates::Candidates;
 use crate::data::{Dataset, HoldOut};
@@ -169,7 +171,8 @@ impl<'a> Tuning<'a> {
             selection: GreedyRankRls {
                 strategy,
                 k,
-                labels: Some(chosen.labels()),
+                label_scale: Some(chosen.labels()),
+                scale: chosen.options.scale,
                 ..asked.clone()
             },
             strategies: Vec::new(),

@@ -137,20 +137,6 @@ impl Tune {
         distinct(&all)
     }
 
-    /// The options that choose lambda for `selection` where it is auto: [`Lambdas::Auto`], by three folds of at
-    /// most 20 features, or as many as have to be in. Short selections, four a lambda.
-    pub fn quick(selection: GreedyRankRls) -> Self {
-        let evidence = HoldOut::Folds {
-            count: 3,
-            seed: selection.seed(),
-        };
-        let k = selection.k.min(selection.included().len().max(20));
-        Self {
-            evidence,
-            ..Self::new(GreedyRankRls { k, ..selection }, Lambdas::Auto)
-        }
-    }
-
     /// The ridge parameters to try on data with this `unit`, each once, ascending.
     pub fn grid(&self, unit: f64) -> Vec<Lambda> {
         self.search(unit).tried().to_vec()
@@ -178,10 +164,10 @@ impl Tune {
         let mut all = Vec::new();
         let all_labels: Vec<_> = self.labels.iter().copied().map(Some).collect();
         for strategy in axis(&self.strategies, asked.strategy) {
-            for labels in axis(&all_labels, asked.labels) {
+            for label_scale in axis(&all_labels, asked.label_scale) {
                 all.push(GreedyRankRls {
                     strategy,
-                    labels,
+                    label_scale,
                     ..asked.clone()
                 });
             }
@@ -198,7 +184,7 @@ impl Tune {
             options,
             "labels are learnt on several scales, and squared errors on them do not compare: judge by a \
              measure such as cindex, or give one scale of labels ({})",
-            Remedy::Name(Parameter::Labels)
+            Remedy::Name(Parameter::LabelScale)
         );
         ensure!(
             self.lambdas.count() > 0,

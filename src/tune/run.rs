@@ -176,16 +176,21 @@ impl Run<'_> {
 
     /// How many of `jobs` may be at work at once, whichever they are; each fits alone.
     pub(super) fn concurrent(&self, jobs: &[&Job]) -> usize {
-        let mut sizes: Vec<u64> = jobs.iter().map(|job| job.memory).collect();
-        sizes.sort_unstable_by(|a, b| b.cmp(a));
-        let mut memory = self.memory;
-        let fits = |size: &&u64| {
-            memory = memory.holding(**size);
-            memory.allows(0)
-        };
-        let fitting = sizes.iter().take_while(fits).count();
-        fitting.min(self.most_paths()).max(1)
+        let sizes = jobs.iter().map(|job| job.memory).collect();
+        side_by_side(self.memory, sizes, self.most_paths())
     }
+}
+
+/// How many jobs, of these `sizes` in bytes, may be at work at once in `memory`, whichever they are: at most so
+/// many, and one alone in any case.
+pub(super) fn side_by_side(mut memory: Memory, mut sizes: Vec<u64>, most: usize) -> usize {
+    sizes.sort_unstable_by(|a, b| b.cmp(a));
+    let fits = |size: &&u64| {
+        memory = memory.holding(**size);
+        memory.allows(0)
+    };
+    let fitting = sizes.iter().take_while(fits).count();
+    fitting.min(most).max(1)
 }
 
 impl<'a> Run<'a> {

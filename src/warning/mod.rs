@@ -36,7 +36,7 @@ use crate::greedy::{Ending, Selection};
 use crate::lambda::{Lambda, is_flat};
 use crate::metrics::{LabelUse, Metric};
 use crate::ridge::{Cell, HOLDOUT_TOLERANCE, TOLERANCE, Training};
-use crate::tune::{self, Tuned};
+use crate::tune::Tuned;
 
 pub use columns::OddColumns;
 
@@ -441,13 +441,8 @@ impl Tuned {
     /// # Panics
     /// As [`chosen`](Self::chosen).
     pub fn warnings(&self, train: &Dataset<'_>) -> Vec<Warning> {
-        let (path, k) = (self.chosen(), self.k);
-        let all = path.ending == tune::PathEnding::Complete && k == path.points.len() && k > 1;
-        let all =
-            all.then(|| warning!("the chosen model has all {k} features: more may do better"));
         let mut warnings: Vec<Warning> = self.edge(train).into_iter().collect();
         warnings.extend(self.selection().warnings());
-        warnings.extend(all);
         warnings
     }
 }

@@ -1,6 +1,6 @@
 """One selector on one corpus, in a process of its own: prints a line of JSON for each K.
 
-    python peer.py SELECTOR TRAIN TEST K[,K...] LAMBDA SCORES [--labels raw|sqrt-sd]
+    python peer.py SELECTOR TRAIN TEST K[,K...] LAMBDA SCORES [--label-scale raw|sqrt-sd]
 
 Every selector sees query-centred data, so that least squares on it is RankRLS. `SCORES` takes the
 scores of the rows of TEST. Time counts from the centred data on, reading and centring apart.
@@ -264,7 +264,7 @@ def main():
     parser = argparse.ArgumentParser()
     for name in ["selector", "train", "test", "k", "ridge", "scores"]:
         parser.add_argument(name)
-    parser.add_argument("--labels", default="raw", choices=["raw", "sqrt-sd"])
+    parser.add_argument("--label-scale", default="raw", choices=["raw", "sqrt-sd"])
     options = parser.parse_args()
     selector, lam = options.selector, float(options.ridge)
     if selector == "rankrls-python":

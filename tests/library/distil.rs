@@ -30,7 +30,7 @@ fn options(strategy: StrategyKind, lambda: f64, others: GreedyRankRls) -> Greedy
 /// The labels as they are.
 fn raw() -> GreedyRankRls {
     GreedyRankRls {
-        labels: Some(LabelScale::Raw),
+        label_scale: Some(LabelScale::Raw),
         ..GreedyRankRls::default()
     }
 }
@@ -188,14 +188,14 @@ proptest! {
         scale in prop::sample::select(vec![LabelScale::SqrtSd, LabelScale::Unit]),
         strategy in prop::sample::select(vec![StrategyKind::Bounded, StrategyKind::Distil]),
     ) {
-        let others = GreedyRankRls { labels: Some(scale), ..GreedyRankRls::default() };
+        let others = GreedyRankRls { label_scale: Some(scale), ..GreedyRankRls::default() };
         let found = select(&problem.dataset(), &options(strategy, 1.0, others), &mut unwatched);
         let scaled = Problem { labels: by_hand(&problem, scale), ..problem.clone() };
         let plain = options(strategy, 1.0, raw());
         let expected = select(&scaled.dataset(), &plain, &mut unwatched);
         prop_assert_eq!(found.is_ok(), expected.is_ok());
         let (Ok(selection), Ok(by_hand)) = (found, expected) else { return Ok(()) };
-        prop_assert_eq!(selection.options.labels, Some(scale));
+        prop_assert_eq!(selection.options.label_scale, Some(scale));
         let pairs = selection.steps.iter().zip(&by_hand.steps);
         for (step, other) in pairs {
             let error = other.lqo_error;

@@ -79,7 +79,7 @@ proptest! {
         problem in problems(prop::collection::vec(1..6_usize, 2..6), 1..9), exponent in -4i32..5,
     ) {
         let (data, lambda) = (problem.dataset(), 2f64.powi(exponent));
-        let options = GreedyRankRls { scale: Scale::Sd, ..GreedyRankRls::new(4, Lambda::new(lambda).unwrap()) };
+        let options = GreedyRankRls { scale: Some(Scale::Sd), ..GreedyRankRls::new(4, Lambda::new(lambda).unwrap()) };
         let params = RankRls { lambdas: Lambda::new(lambda).unwrap().into(), ..RankRls::default() };
         let models = [options.fit(&data).ok(), params.fit(&data).ok()];
         for model in models.iter().flatten() {

@@ -53,12 +53,12 @@ fn variants(strategy: StrategyKind, lambda: f64) -> Vec<GreedyRankRls> {
     let mut all = vec![
         GreedyRankRls {
             query_weight: QueryWeight::Pairs,
-            scale: Scale::Sd,
+            scale: Some(Scale::Sd),
             ..plain.clone()
         },
         GreedyRankRls {
             refit: Some(Refit::CrossFitted),
-            labels: Some(LabelScale::SqrtSd),
+            label_scale: Some(LabelScale::SqrtSd),
             ..plain.clone()
         },
     ];

@@ -5,7 +5,7 @@ use rankrls::greedy::job::{plan, select, unwatched};
 use rankrls::memory::Memory;
 use rankrls::model::FeatureChoice;
 use rankrls::ridge::{Basis, Kernel, Preference, Preferences, RankRls};
-use rankrls::tune::{self, Tune, Tuning, choose_lambda};
+use rankrls::tune::{self, Tune, Tuning, choose, unwatched_trials};
 use rankrls::{
     ColumnClasses, Dataset, GreedyRankRls, HoldOut, Kind, Lambda, Model, Objective, Queries,
     Result, Solver, StrategyKind,
@@ -236,16 +236,14 @@ fn grids_count_it_with_data_and_validation() {
 }
 
 #[test]
-fn the_choice_of_lambda_counts_it() {
+fn a_choice_counts_it() {
     let data = sample::train();
-    let unlimited = GreedyRankRls::new(1, None);
-    let candidates = unlimited.candidates(&data).unwrap();
     let chosen = |memory| {
         let options = GreedyRankRls {
             memory,
-            ..unlimited.clone()
+            ..GreedyRankRls::new(1, None)
         };
-        choose_lambda(&options, None, &candidates, &data, &mut tune::unwatched).map(drop)
+        choose(&options, None, &data, &mut unwatched_trials).map(drop)
     };
     let limit = 1 << 30;
     assert!(chosen(Memory::limit(limit)).is_ok());

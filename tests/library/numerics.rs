@@ -283,7 +283,7 @@ fn columns_whose_squares_vanish_are_refused_or_scaled() {
         {
             for strategy in strategies().filter(|kind| kind.is_exact()) {
                 let options = GreedyRankRls {
-                    scale,
+                    scale: Some(scale),
                     ..by(strategy, 1, 1.0)
                 };
                 let selection = select(&data, &options, &mut unwatched).unwrap();
@@ -312,7 +312,7 @@ fn numbers_out_of_range_are_one_fault() {
         problem.dataset()
     };
     let scaled = GreedyRankRls {
-        scale: Scale::Sd,
+        scale: Some(Scale::Sd),
         ..by(StrategyKind::Auto, 1, 1.0)
     };
     for (data, scale, text) in [
@@ -335,12 +335,12 @@ fn numbers_out_of_range_are_one_fault() {
         ),
     ] {
         let selection = GreedyRankRls {
-            scale,
+            scale: Some(scale),
             ..scaled.clone()
         };
         let distil = GreedyRankRls {
             strategy: StrategyKind::Distil,
-            labels: Some(LabelScale::Raw),
+            label_scale: Some(LabelScale::Raw),
             ..selection.clone()
         };
         let training = RankRls {
@@ -455,7 +455,7 @@ fn common_offsets_change_nothing() {
             for labels in LabelScale::ALL {
                 let [weights, others] = datasets.each_ref().map(|data| {
                     let options = RankRls {
-                        labels,
+                        label_scale: labels,
                         ..by_solver(solver)
                     };
                     let trained = train(data, &options, 1.0, HoldOut::Nothing).unwrap();
@@ -596,7 +596,7 @@ fn a_measure_as_criterion_does_not_see_the_size_of_labels() {
                     criterion: metric.parse().unwrap(),
                     ..GreedyRankRls::new(2, Lambda::new(1.0).unwrap())
                 };
-                options.labels = Some(scale);
+                options.label_scale = Some(scale);
                 let selection = select(&problem.dataset(), &options, &mut unwatched).unwrap();
                 let steps = selection.steps.iter();
                 let indices: Vec<_> = steps.map(|step| step.lqo_cindex).collect();
@@ -733,7 +733,7 @@ fn labels_whose_squares_vanish_are_refused_or_scaled() {
                 "{solver}: {text}"
             );
             let options = RankRls {
-                labels: LabelScale::Unit,
+                label_scale: LabelScale::Unit,
                 ..options
             };
             let trained = train(&data, &options, 1.0, HoldOut::Nothing).unwrap();

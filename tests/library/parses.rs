@@ -173,7 +173,7 @@ fn distil_is_its_definition() {
         lambdas.push(lambda(lambda_));
         let params = RankRls {
             lambdas: lambda(lambda_).into(),
-            labels: LabelScale::SqrtSd,
+            label_scale: LabelScale::SqrtSd,
             ..RankRls::default()
         };
         let training = params.train(&data, None).unwrap();
@@ -181,7 +181,7 @@ fn distil_is_its_definition() {
     }
     let options = GreedyRankRls {
         strategy: StrategyKind::Distil,
-        labels: Some(LabelScale::SqrtSd),
+        label_scale: Some(LabelScale::SqrtSd),
         refit: Some(Refit::CrossFitted),
         refit_lambda: Some(Lambda::new(expected.refit_lambda).unwrap().into()),
         blend: Some(expected.blend),

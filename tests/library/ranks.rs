@@ -54,7 +54,7 @@ fn options(strategy: StrategyKind) -> impl Strategy<Value = GreedyRankRls> {
             let mut options = GreedyRankRls {
                 strategy,
                 query_weight: QueryWeight::ALL[weight],
-                scale: Scale::ALL[scale],
+                scale: Some(Scale::ALL[scale]),
                 seed: Some(seed),
                 ..GreedyRankRls::new(6, Lambda::new(lambda).unwrap())
             };

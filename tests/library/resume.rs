@@ -148,16 +148,16 @@ fn a_model_is_gone_on_from_again_and_again() {
     };
     let mut distil = GreedyRankRls {
         strategy: StrategyKind::Distil,
-        ..GreedyRankRls::new(K, None)
+        ..GreedyRankRls::new(K, share)
     };
-    let auto = distil.clone();
+    let usual = distil.clone();
     distil.teacher_lambda = Some("1u,1/4u".parse().unwrap());
     for asked in [
         options(2.0),
         GreedyRankRls::new(K, share),
         sampled,
         distil,
-        auto,
+        usual,
     ] {
         let whole = ended(&data, &asked, &[], K);
         let candidates = asked.candidates(&data).unwrap();
@@ -196,7 +196,7 @@ fn models_of_other_runs_are_not_gone_on_from() {
         sample: Some(3),
         query_weight: QueryWeight::Size,
         criterion: Measure::Squared,
-        labels: Some(LabelScale::Unit),
+        label_scale: Some(LabelScale::Unit),
         memory: Memory::limit(1 << 30),
         ..options(4.0)
     };
@@ -207,7 +207,7 @@ fn models_of_other_runs_are_not_gone_on_from() {
         "seed was not given and is 9 now",
         "candidates was not given and is 3 now",
         "query weight was not given and is size now",
-        "labels was not given and is unit now",
+        "label scale was not given and is unit now",
     ] {
         assert!(text.contains(difference), "{text}");
     }

@@ -437,11 +437,11 @@ proptest! {
         for strategy in EXACT {
             let options = GreedyRankRls {
                 query_weight: weight,
-                scale,
+                scale: Some(scale),
                 ..by(strategy, problem.x.len(), lambda)
             };
             let Some(mut selection) = run(&problem, &options) else { return Ok(()) };
-            prop_assert_eq!(selection.options.scale, scale);
+            prop_assert_eq!(selection.options.column_scale(), scale);
             for (step, scaled) in selection.steps.iter().zip(&mut selection.weights) {
                 *scaled *= divisors[step.feature as usize];
             }
@@ -534,7 +534,7 @@ fn labels_out_of_range_are_refused() {
     for labels in [1e300, 1e155, 1e-155, 1e-300] {
         for strategy in strategies() {
             let mut options = by(strategy, 2, 1.0);
-            options.labels = Some(LabelScale::Raw);
+            options.label_scale = Some(LabelScale::Raw);
             let error =
                 select(&scaled(labels, 1.0).dataset(), &options, &mut unwatched).unwrap_err();
             assert!(

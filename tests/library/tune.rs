@@ -194,7 +194,7 @@ proptest! {
             evidence: HoldOut::Folds { count, seed },
             ..by(StrategyKind::LowMem, 4, &[0.5, 8.0])
         };
-        options.selection.scale = scale;
+        options.selection.scale = Some(scale);
         let Ok(tuned) = tune(&data, &options) else {
             let left = queries - queries.div_ceil(count);
             prop_assert!(left == 1 || problem.representatives().is_empty());
@@ -241,7 +241,7 @@ fn out_of_fold(
         let train = data.queries_subset(&others.collect::<Vec<_>>()).unwrap();
         let options = GreedyRankRls {
             strategy: StrategyKind::LowMem,
-            scale,
+            scale: Some(scale),
             ..GreedyRankRls::new(k, lambda)
         };
         let Ok(selection) = select(&train, &options, &mut unwatched) else {

@@ -3,11 +3,12 @@
 
 use proptest::prelude::*;
 use rankrls::greedy::job::{select, unwatched};
-use rankrls::greedy::{Refit, Selection};
+use rankrls::greedy::{Choice, Refit, Selection};
 use rankrls::ridge::{Fit, RankRls, Training};
-use rankrls::tune::{self, Tune, Tuning};
+use rankrls::tune::{self, Tune, Tuning, choose, unwatched_trials};
 use rankrls::{
-    ColumnClasses, Dataset, GreedyRankRls, QueryWeight, Ridge, Scale, Solver, StrategyKind,
+    ColumnClasses, Dataset, GreedyRankRls, HoldOut, Lambdas, QueryWeight, Ridge, Scale, Solver,
+    StrategyKind,
 };
 
 use crate::oracle::problems::problems;
@@ -80,7 +81,7 @@ proptest! {
             let options = GreedyRankRls {
                 strategy,
                 refit,
-                scale,
+                scale: Some(scale),
                 query_weight: weight,
                 ..GreedyRankRls::new(6, None)
             };
@@ -106,7 +107,10 @@ proptest! {
         strategy in prop::sample::select(vec![StrategyKind::Bounded, StrategyKind::Distil]),
     ) {
         let factor = 2f64.powi(exponent);
-        let options = Tune::quick(by(strategy, 4, 1.0));
+        let options = Tune {
+            evidence: HoldOut::Folds { count: 3, seed: 1 },
+            ..Tune::new(by(strategy, 4, 1.0), Lambdas::Auto)
+        };
         let by = |data: &Dataset<'_>| Tuning::new(data, &options).run(&mut tune::unwatched);
         let (data, scaled) = (problem.dataset(), times(&problem, factor).dataset());
         match (by(&data), by(&scaled)) {
@@ -114,6 +118,24 @@ proptest! {
                 prop_assert_eq!((found.position, found.k), (again.position, again.k));
                 let selections = (found.selection(), again.selection());
                 compare((&data, &selections.0), (&scaled, &selections.1), factor)?;
+            }
+            (found, again) => prop_assert!(found.is_err() && again.is_err()),
+        }
+    }
+
+    #[test]
+    fn a_choice_is_the_same_in_other_units(problem in drawn(), exponent in -40i32..40) {
+        let options = GreedyRankRls::new(4, None);
+        let by = |data: &Dataset<'_>| choose(&options, None, data, &mut unwatched_trials);
+        let (data, scaled) = (problem.dataset(), times(&problem, 2f64.powi(exponent)).dataset());
+        match (by(&data), by(&scaled)) {
+            (Ok((found, how)), Ok((again, also))) => {
+                prop_assert_eq!(found, again);
+                let names = |choice: Choice| {
+                    let all = [choice.scale, choice.label_scale, choice.strategy].concat();
+                    all.into_iter().map(|tried| (tried.name, tried.value)).collect::<Vec<_>>()
+                };
+                prop_assert_eq!(how.map(names), also.map(names));
             }
             (found, again) => prop_assert!(found.is_err() && again.is_err()),
         }

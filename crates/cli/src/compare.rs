@@ -9,7 +9,7 @@ use std::time::Instant;
 use anyhow::{Result, bail};
 use clap::Args;
 use rankrls::greedy::job::plan;
-use rankrls::greedy::{Ending, GreedyRankRls};
+use rankrls::greedy::{Choice, Ending, GreedyRankRls};
 use rankrls::memory::Bytes;
 use rankrls::metrics::{Metric, parse_list};
 use rankrls::warning::Warning;
@@ -17,11 +17,12 @@ use rankrls::{Ridge, StrategyKind};
 use serde::Serialize;
 
 use crate::args::{self, ConventionArgs, at_least_one, each_once};
+use crate::choosing::{self, choose};
 use crate::data::{Input, TrainingData};
 use crate::numbers::{counted, printable, ridge};
 use crate::output::{Object, by_name};
 use crate::report::BIASED;
-use crate::select::{Tested, choose_lambda};
+use crate::select::Tested;
 use crate::session::Session;
 use crate::settings::{LabelArgs, TeacherArgs, WeightArgs};
 use crate::sheet::Sheet;
@@ -41,19 +42,19 @@ const ALL: &str = "dense,lowmem,bounded,sampled,backfit,distil,univariate,residu
 #[command(after_help = "\
 Examples:
   rankrls compare @sentences -k 10 --test @sentences-test
-  rankrls compare train.svm -k 20 --lambda 16 --strategies bounded,backfit,sampled:500
-  rankrls compare train.svm -k 20 --lambda 16 --strategies sampled,random --seed 2 --json")]
+  rankrls compare train.svm -k 20 --lambda 16 --strategy bounded,backfit,sampled:500
+  rankrls compare train.svm -k 20 --lambda 16 --strategy sampled,random --seed 2 --json")]
 pub(crate) struct CompareArgs {
     /// Features to select
     #[arg(short, value_name = "K", value_parser = at_least_one)]
     k: usize,
-    /// Ridge parameter of all strategies, a number or a share as of select; auto: what select takes
-    /// with the fastest exact one
+    /// Ridge parameter of all strategies, a number or a share as of select; auto: folds choose it, and the scales of
+    /// columns and labels that are not given, once, as select does with the fastest exact strategy
     #[arg(long, default_value = "auto")]
     #[arg(value_parser = args::auto_or_ridge)]
     lambda: std::option::Option<Ridge>,
     /// Strategies, separated by commas; NAME:N judges N candidates a step, drawn at random
-    #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = ALL)]
+    #[arg(long = "strategy", value_name = "LIST", value_delimiter = ',', default_value = ALL)]
     strategies: Vec<Contestant>,
     /// Seed of the strategies that draw at random
     #[arg(long, default_value_t = 1)]
@@ -138,6 +139,8 @@ struct Comparison<'a> {
     file: String,
     test_file: Option<String>,
     lambda: f64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    choice: Option<Choice>,
     k: usize,
     seed: u64,
     metrics: Vec<String>,
@@ -200,11 +203,15 @@ pub(crate) fn run(args: &CompareArgs, session: &Session<'_>) -> Result<ExitCode>
         lambda: args.lambda,
         ..args.labels.options()
     };
-    let candidates = options.candidates(&input.train)?;
-    console.warn_all(Warning::of_units(candidates.classes(), &input.train));
-    let Some((lambda, _)) = choose_lambda(&candidates, &input, &options, session)? else {
+    // Dense selects what the fastest exact one does, which chooses in its place.
+    options.strategy = StrategyKind::Dense;
+    let keeps_units = options.keeps_units();
+    let Some((mut options, choice)) = choose(&options, &input.train, session)? else {
         return Ok(session.without_results());
     };
+    let candidates = options.candidates(&input.train)?;
+    choosing::warn_of_units(keeps_units, &candidates, &input.train, console);
+    let lambda = options.lambda_of(&candidates)?;
     options.lambda = lambda.into();
     let data = Sizes::new(&input.train, &candidates.summary());
     drop(candidates);
@@ -227,6 +234,7 @@ pub(crate) fn run(args: &CompareArgs, session: &Session<'_>) -> Result<ExitCode>
         file: args.data.path.to_string_lossy().into(),
         test_file: args.test.as_ref().map(|path| path.to_string_lossy().into()),
         lambda: lambda.value(),
+        choice,
         k: args.k,
         seed: args.seed,
         metrics: metrics.map(ToString::to_string).collect(),
@@ -371,6 +379,9 @@ impl<'a> Comparison<'a> {
         let lambda = ridge(self.lambda, self.data.unit);
         let (file, data) = (printable(&self.file), self.data.lines());
         let mut text = format!("{file}: {features}, lambda {lambda}\n{data}");
+        if let Some(choice) = &self.choice {
+            text += &choosing::text(choice, self.lambda, self.data.rows, self.data.unit);
+        }
         if let (Some(path), Some(test)) = (&self.test_file, &self.test) {
             let (file, rules) = (printable(path), test.rules.text());
             let sizes = [counted(test.rows, "row"), counted(test.queries, "query")].join(", ");

@@ -453,7 +453,7 @@ impl Input {
         console: Console,
     ) -> Result<Candidates> {
         let mut odd = OddColumns::default();
-        let (weight, scale) = (options.query_weight, options.scale);
+        let (weight, scale) = (options.query_weight, options.column_scale());
         let memory = options.memory.holding(self.train.memory());
         let look = |columns: &Dataset<'_>| odd.look(columns);
         let (rows, classes) =

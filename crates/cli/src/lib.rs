@@ -2,6 +2,7 @@
 
 mod args;
 mod build;
+mod choosing;
 mod compare;
 mod console;
 mod convert;

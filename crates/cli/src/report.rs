@@ -2,18 +2,15 @@
 //! `inspect` shows models by the same table.
 
 use std::fmt::Write as _;
-use std::time::Duration;
 
 use rankrls::greedy::job::TestPath;
-use rankrls::greedy::{GreedyRankRls, Selection, Teacher};
-use rankrls::metrics::Measure;
-use rankrls::tune::{Outcome, Stability, Tune, Tuned};
-use rankrls::warning::Warning;
-use rankrls::{Dataset, Lambda, StrategyKind};
+use rankrls::greedy::{Choice, GreedyRankRls, Selection, Teacher};
+use rankrls::tune::Stability;
+use rankrls::{Dataset, StrategyKind};
 use serde::Serialize;
 use serde_json::Value;
 
-use super::console::Console;
+use super::choosing;
 use super::numbers::{measure, ridge, short};
 use super::output::{Object, by_name};
 use super::sheet::Sheet;
@@ -25,9 +22,9 @@ pub(crate) struct SelectionReport<'a> {
     schema: &'static str,
     #[serde(flatten)]
     selection: &'a Selection,
-    /// How it was chosen, if it was not given.
+    /// How the settings were chosen that were not given.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) lambda_choice: Option<LambdaChoice>,
+    pub(crate) choice: Option<&'a Choice>,
     #[serde(skip_serializing_if = "Option::is_none")]
     densities_at: Option<DensitiesAt>,
     pub(crate) data: Sizes,
@@ -48,81 +45,6 @@ struct DensitiesAt {
     /// Whether they are the training rows, for want of others.
     training: bool,
     rows: usize,
-}
-
-/// A ridge parameter that nobody gave, and how it was chosen.
-#[derive(Debug, Serialize)]
-pub(crate) struct LambdaChoice {
-    #[serde(skip)]
-    pub(crate) lambda: Lambda,
-    #[serde(skip)]
-    unit: f64,
-    measure: Measure,
-    folds: usize,
-    seed: u64,
-    /// Most features of the models.
-    k: usize,
-    grid: Vec<Judged>,
-    seconds: f64,
-}
-
-/// The best model of a ridge parameter.
-#[derive(Debug, Serialize)]
-struct Judged {
-    lambda: f64,
-    k: Option<usize>,
-    value: Option<f64>,
-    standard_error: Option<f64>,
-}
-
-impl LambdaChoice {
-    /// For a selection by `asked`.
-    pub(crate) fn new(asked: &GreedyRankRls, tuned: &Tuned, took: Duration) -> Self {
-        let (options, chosen) = (Tune::quick(asked.clone()), tuned.chosen());
-        let judged = |outcome: &Outcome| {
-            let choice = options.rule.choose(options.measure, &[outcome.scores()]);
-            let k = choice.map(|(_, k)| k);
-            let score = k.map(|k| &outcome.points[k - 1].score);
-            Judged {
-                lambda: outcome.lambda.value(),
-                k,
-                value: score.and_then(|score| score.mean),
-                standard_error: score.and_then(|score| score.standard_error),
-            }
-        };
-        Self {
-            lambda: tuned.lambda(),
-            unit: chosen.unit,
-            measure: options.measure,
-            folds: chosen.folds.len(),
-            seed: options.selection.seed(),
-            k: options.selection.k,
-            grid: tuned.outcomes.iter().map(judged).collect(),
-            seconds: took.as_secs_f64(),
-        }
-    }
-
-    /// Tells it, and warns of a choice at an edge, by the columns of `train` if nothing scales them.
-    pub(crate) fn tell(&self, train: Option<&Dataset<'_>>, console: Console) {
-        let table = Sheet::of(&self.grid)
-            .number("lambda", |judged| ridge(judged.lambda, self.unit))
-            .number("best k", |judged| judged.k)
-            .number("squared error", |judged| judged.value)
-            .number("s.e.", |judged| judged.standard_error);
-        console.tell(format_args!(
-            "{}\nlambda {}: the least squared error a query in {} folds, seed {}, of models of at \
-             most {} features; {:.2} s; --lambda gives another\n\n",
-            table.text(),
-            ridge(self.lambda.value(), self.unit),
-            self.folds,
-            self.seed,
-            self.k,
-            self.seconds
-        ));
-        let lambdas = self.grid.iter().map(|judged| (judged.lambda, judged.value));
-        let edge = Warning::of_edge("the chosen lambda", self.lambda.value(), lambdas, train);
-        console.warn_all(edge);
-    }
 }
 
 /// A selected feature.
@@ -189,7 +111,7 @@ impl<'a> SelectionReport<'a> {
         Self {
             schema: "rankrls.selection/1",
             selection,
-            lambda_choice: None,
+            choice: None,
             densities_at: (selection.options.strategy == StrategyKind::FsEd).then(|| DensitiesAt {
                 training: validation.is_none(),
                 rows: validation.unwrap_or(dataset).rows(),
@@ -230,6 +152,14 @@ impl<'a> SelectionReport<'a> {
                 format!("{rows} validation rows")
             };
             let _ = write!(text, "\ndensities at the values of {values}");
+        }
+        if let Some(choice) = self.choice {
+            let (lambda, rows) = (self.selection.lambda.value(), self.data.rows);
+            let _ = write!(
+                text,
+                "\n{}",
+                choosing::text(choice, lambda, rows, unit).trim_end()
+            );
         }
         let (load, select) = (self.load_seconds, self.select_seconds);
         let heading = self
@@ -284,7 +214,7 @@ pub(crate) fn settings(options: &GreedyRankRls) -> String {
     for (name, value) in options.given() {
         let _ = write!(text, ", {} {}", name.replace('_', " "), setting(&value));
     }
-    if options.labels.is_some_and(|labels| !labels.is_raw()) {
+    if options.label_scale.is_some_and(|labels| !labels.is_raw()) {
         text.push_str(", errors in units of the scaled labels");
     }
     text

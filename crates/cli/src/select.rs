@@ -10,23 +10,23 @@ use anyhow::{Context, Result};
 use clap::Args;
 use rankrls::data::{DataHash, Output, Packed};
 use rankrls::greedy::job::{Selecting, TestPath, select_among};
-use rankrls::greedy::{Ending, GreedyRankRls, Selection};
+use rankrls::greedy::{Choice, Ending, GreedyRankRls, Selection};
 use rankrls::metrics::{Metric, parse_list};
 use rankrls::model::{DataSummary, Unfinished};
-use rankrls::tune::{self, Each};
 use rankrls::warning::Warning;
-use rankrls::{Candidates, Dataset, Error, Lambda, Model, Ridge, Step};
+use rankrls::{Candidates, Dataset, Error, Model, Ridge, Step};
 use rankrls_files::memory;
 use rankrls_plot::Lines;
 
 use super::args::{self, ConventionArgs, at_least_one};
+use super::choosing::{self, choose};
 use super::console::NOTHING;
 use super::data::{Input, TrainingData};
 use super::figures::{PlotArgs, PlotFile, lambda_name, lead, lqo_panels, note, test_panels};
 use super::files::{Results, is_stdout};
 use super::numbers::counted;
 use super::output::{Destination, appear};
-use super::report::{LambdaChoice, SelectionReport};
+use super::report::SelectionReport;
 use super::session::Session;
 use super::settings::{TeacherArgs, check_selection};
 use super::sizes::{Sizes, TestSizes};
@@ -38,6 +38,9 @@ use super::watch::Watch;
 /// Adds, one at a time, the feature that gives RankRLS the least squared leave-query-out error.
 /// Columns that are constant within every query cannot help, and of columns that are equal up to
 /// a constant in each query and sign only the first is a candidate; the others are counted.
+///
+/// What you do not give is chosen by folds of your queries: the scale of the columns, the scale of the labels, the
+/// strategy, and lambda. Give --lambda as a number, and nothing is chosen: the selection is that of the paper.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Selection")]
 #[command(after_help = "\
@@ -57,9 +60,7 @@ pub(crate) struct SelectArgs {
     k: usize,
     /// Ridge parameter: a number; a share of u, the mean squared norm of a centred row, such as 1/64u; or auto
     ///
-    /// Auto tries 1/256u, 1/64u, 1/16u, 1/4u and 1u, and up to three more past an edge. It takes the one whose
-    /// models of at most 20 features predict three folds best. This makes some twenty short selections; rankrls
-    /// tune tries more. With --strategy distil auto is 1/16u, and 1/64u from 500 queries on.
+    /// Auto tries 1/256u, 1/64u, 1/16u, 1/4u and 1u, and up to three more past an edge.
     #[arg(long, default_value = "auto")]
     #[arg(value_parser = args::auto_or_ridge)]
     lambda: std::option::Option<Ridge>,
@@ -82,7 +83,8 @@ pub(crate) struct SelectArgs {
     #[command(flatten)]
     convention: ConventionArgs,
     /// Go on from FILE.part, which a run left that did not end, or from a finished model in FILE to more features.
-    /// Data and settings must be as before. The result equals that of one run
+    /// Data and settings must be as before, and what folds chose stays. The result equals that of one run with this
+    /// choice
     #[arg(long, requires = "output", help_heading = "Running")]
     resume: bool,
     /// Write the model to this file at the end. FILE.part keeps the steps until then, at most a minute behind
@@ -136,11 +138,13 @@ impl SelectArgs {
 
     /// The options of the selection.
     fn options(&self) -> GreedyRankRls {
-        let criterion = self.settings.criterion;
+        let (criterion, choose_by) = (self.settings.criterion, self.settings.choose_by);
+        let convention = self.convention.known();
         GreedyRankRls {
             k: self.k,
             lambda: self.lambda,
-            criterion: criterion.under(self.convention.known()),
+            criterion: criterion.under(convention),
+            choose_by: choose_by.map(|measure| measure.under(convention)),
             memory: self.data.read.memory(),
             ..self.settings.clone()
         }
@@ -201,13 +205,13 @@ impl Job<'_> {
         let mut options = args.options();
         options.memory = self.input.others_in(options.memory);
         options = options.counted(&self.input.train)?;
-        let candidates = candidates(&mut self.input, packed, &options, session)?;
-        self.input.warn_of_seen(false, session.console);
-        let Some((options, given, choice)) =
-            self.settled(options, &candidates, unfinished.as_mut())?
-        else {
+        let Some((options, choice)) = self.chosen(&options, unfinished.as_ref())? else {
             return Ok(session.without_results());
         };
+        let keeps_units = args.options().keeps_units();
+        let candidates = candidates(&mut self.input, packed, &options, keeps_units, session)?;
+        self.input.warn_of_seen(false, session.console);
+        let (options, given) = self.given(options, &candidates, unfinished.as_mut())?;
         let (input, summary) = (&self.input, candidates.summary());
         let mut tested = Tested::new(input.test_path(&args.metrics, args.convention.known()));
         let mut watch = Watch::new(session);
@@ -221,7 +225,7 @@ impl Job<'_> {
                 if selection.ending != Ending::Interrupted {
                     return Ok(());
                 }
-                let model = data.map(|data| self.model(&selection, data));
+                let model = data.map(|data| self.model(&selection, data, choice.as_ref()));
                 let write = |writer: &mut dyn Write| written(model.as_ref(), writer);
                 unfinished.keep(session.console, write)
             }
@@ -240,7 +244,7 @@ impl Job<'_> {
             let unit = candidates.unit();
             figure(&selection, unit, &input.train, tested.path.as_ref()).to_svg()
         });
-        let model = data.map(|data| self.model(&selection, data));
+        let model = data.map(|data| self.model(&selection, data, choice.as_ref()));
         let write = |writer: &mut dyn Write| written(model.as_ref(), writer);
         let is_interrupted = selection.ending == Ending::Interrupted;
         let (saved, left) = match unfinished {
@@ -264,40 +268,49 @@ impl Job<'_> {
             SelectionReport::new(&selection, train, sizes, test, seconds, select_seconds);
         report.test_seconds = tested.path.as_ref().map(|_| tested.seconds);
         report.peak_rss_bytes = memory::peak();
-        report.lambda_choice = choice;
+        report.choice = choice.as_ref();
         let text = || report.text();
         session.end(&self.results, &report, text, saved)
     }
 
-    /// The options with lambda, the steps to go on with, and how folds chose lambda if they had to; `None` if that was
-    /// interrupted.
-    fn settled(
+    /// The options with all that was not given, and how folds chose it: the earlier model knows, where there is one to
+    /// go on with. `None` if the choice was interrupted.
+    fn chosen(
         &self,
-        mut options: GreedyRankRls,
+        options: &GreedyRankRls,
+        unfinished: Option<&UnfinishedModel>,
+    ) -> Result<Option<(GreedyRankRls, Option<Choice>)>> {
+        let earlier = unfinished.map(UnfinishedModel::earlier).transpose()?;
+        match earlier.flatten() {
+            Some(model) => Ok(Some((model.as_chosen(options), model.choice.clone()))),
+            None => choose(options, &self.input.train, self.session),
+        }
+    }
+
+    /// The options and the steps to go on with; none of these where there is no earlier model.
+    fn given(
+        &self,
+        options: GreedyRankRls,
         candidates: &Candidates,
         unfinished: Option<&mut UnfinishedModel>,
-    ) -> Result<Option<Settled>> {
-        let (input, session) = (&self.input, self.session);
-        let hash = || DataHash::of(&input.train);
+    ) -> Result<(GreedyRankRls, Vec<Step>)> {
+        let hash = || DataHash::of(&self.input.train);
         let earlier = unfinished.map(|found| found.go_on(&options, candidates, hash));
-        if let Some((options, given)) = earlier.transpose()?.flatten() {
-            let taken = given.len();
-            tracing::info!(steps = taken, "going on");
-            let line = format_args!("going on after {taken} of {} features\n", self.args.k);
-            session.console.tell(line);
-            return Ok(Some((options, given, None)));
-        }
-        let Some((lambda, choice)) = choose_lambda(candidates, input, &options, session)? else {
-            return Ok(None);
+        let Some((options, given)) = earlier.transpose()?.flatten() else {
+            return Ok((options, Vec::new()));
         };
-        options.lambda = lambda.into();
-        Ok(Some((options, Vec::new(), choice)))
+        let taken = given.len();
+        tracing::info!(steps = taken, "going on");
+        let line = format_args!("going on after {taken} of {} features\n", self.args.k);
+        self.session.console.tell(line);
+        Ok((options, given))
     }
 
     /// The model of a selection from `data`. It says so if the selection has not ended.
-    fn model(&self, selection: &Selection, data: DataSummary) -> Model {
+    fn model(&self, selection: &Selection, data: DataSummary, choice: Option<&Choice>) -> Model {
         let mut model = Model::of_path(selection, &self.input.train, data);
         model.table = self.input.table.clone();
+        model.choice = choice.cloned();
         let progress = Unfinished {
             taken: selection.steps.len(),
             asked: self.args.k,
@@ -336,50 +349,20 @@ fn written(model: Option<&Model>, writer: &mut dyn Write) -> io::Result<()> {
     model.map_or(Ok(()), |model| model.write_to(writer))
 }
 
-/// The options with lambda, the steps to go on with, and how folds chose lambda.
-type Settled = (GreedyRankRls, Vec<Step>, Option<LambdaChoice>);
-
 /// The candidates, made of `packed` entries where there are some.
 fn candidates(
     input: &mut Input,
     packed: Option<Packed>,
     options: &GreedyRankRls,
+    keeps_units: bool,
     session: &Session<'_>,
 ) -> Result<Candidates> {
     if let Some(packed) = packed {
         return input.unpacked(packed, options, session.console);
     }
     let candidates = options.candidates(&input.train)?;
-    let units = Warning::of_units(candidates.classes(), &input.train);
-    session.console.warn_all(units);
+    choosing::warn_of_units(keeps_units, &candidates, &input.train, session.console);
     Ok(candidates)
-}
-
-/// Lambda for a selection by `options`, and how folds chose it if they had to, which is told; `None`
-/// if that was interrupted.
-pub(super) fn choose_lambda(
-    candidates: &Candidates,
-    input: &Input,
-    options: &GreedyRankRls,
-    session: &Session<'_>,
-) -> Result<Option<(Lambda, Option<LambdaChoice>)>> {
-    let (begin, console) = (Instant::now(), session.console);
-    let mut watch = Watch::named(session, "lambda");
-    let choose =
-        |each: &mut Each<'_>| tune::choose_lambda(options, None, candidates, &input.train, each);
-    let Some((lambda, auto)) = watch.tune(choose)? else {
-        console.warn(format_args!("interrupted before the first step: {NOTHING}"));
-        return Ok(None);
-    };
-    let choice = auto.map(|tuned| LambdaChoice::new(options, &tuned, begin.elapsed()));
-    if let Some(choice) = &choice {
-        session.interrupt.leaves(NOTHING.to_owned());
-        choice.tell(
-            Some(&input.train).filter(|_| options.scale.is_none()),
-            console,
-        );
-    }
-    Ok(Some((lambda, choice)))
 }
 
 /// Measures the test data, if there are any, after each step.

@@ -39,7 +39,7 @@ pub(crate) struct WeightArgs {
     #[arg(long)]
     pub(crate) query_weight: QueryWeight,
     #[arg(long)]
-    pub(crate) scale: Scale,
+    pub(crate) scale: Option<Scale>,
 }
 
 /// Labels and teacher.
@@ -47,7 +47,7 @@ pub(crate) struct WeightArgs {
 #[command(next_help_heading = "Labels and teacher", mut_args(setting))]
 pub(crate) struct LabelArgs {
     #[arg(long)]
-    labels: Option<LabelScale>,
+    label_scale: Option<LabelScale>,
     #[arg(long)]
     refit: Option<Refit>,
     #[arg(long)]
@@ -62,7 +62,7 @@ impl LabelArgs {
     /// The options of a selection that learns from them, all others as usual.
     pub(crate) fn options(&self) -> GreedyRankRls {
         GreedyRankRls {
-            labels: self.labels,
+            label_scale: self.label_scale,
             refit: self.refit,
             refit_lambda: self.refit_lambda,
             blend: self.blend,

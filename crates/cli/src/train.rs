@@ -17,7 +17,9 @@ use rankrls::ridge::{
     Cell, Fit, HOLDOUT_TOLERANCE, Holdout, Kernel, KernelKind, Preferences, RankRls, Training,
 };
 use rankrls::warning::Warning;
-use rankrls::{ColumnClasses, Dataset, Lambdas, Model, Objective, Queries, QueryWeight, Solver};
+use rankrls::{
+    ColumnClasses, Dataset, Lambdas, Model, Objective, Queries, QueryWeight, Scale, Solver,
+};
 use rankrls_files::memory;
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -78,7 +80,7 @@ pub(crate) struct TrainArgs {
     /// Scale of the training labels within each query, as for select; errors are in its units
     #[arg(long, value_name = "SCALE", default_value = "raw")]
     #[arg(help_heading = "Training", value_parser = one_of(LabelScale::ALL, LabelScale::name))]
-    labels: LabelScale,
+    label_scale: LabelScale,
     #[command(flatten)]
     objective: ObjectiveArgs,
     #[command(flatten)]
@@ -306,6 +308,11 @@ impl TrainArgs {
         inputs.try_for_each(|(name, path)| files.reads(name, path))
     }
 
+    /// The divisor of columns.
+    fn scale(&self) -> Scale {
+        self.weight.scale.unwrap_or_default()
+    }
+
     /// All that does not depend on the rows of the data. Refuses mistakes that the parser cannot see.
     fn params(&self) -> Result<RankRls> {
         self.data.read.check([&self.data.path])?;
@@ -322,8 +329,8 @@ impl TrainArgs {
             measure: self.measure,
             objective: self.objective.objective,
             query_weight: self.weight.query_weight,
-            labels: self.labels,
-            scale: self.weight.scale,
+            label_scale: self.label_scale,
+            scale: self.scale(),
             solver: self.solver,
             memory: self.data.read.memory(),
             ..RankRls::default()
@@ -505,7 +512,7 @@ impl TrainArgs {
 impl Report {
     fn warn(&self, args: &TrainArgs, train: &Dataset<'_>, session: &Session<'_>) {
         let (console, scheme) = (session.console, self.outcome.held_out.as_ref());
-        console.warn_all(self.outcome.warnings(train, args.weight.scale));
+        console.warn_all(self.outcome.warnings(train, args.scale()));
         if args.kernel.is_linear() {
             console.warn_all(self.units.clone());
         }
@@ -542,10 +549,14 @@ impl Report {
         if weight.query_weight != QueryWeight::Uniform {
             settings.push(format!("query weight {}", weight.query_weight));
         }
-        if !args.labels.is_raw() {
-            settings.push(format!("labels {}, errors in their units", args.labels));
+        if !args.label_scale.is_raw() {
+            settings.push(format!(
+                "label scale {}, errors in its units",
+                args.label_scale
+            ));
         }
-        settings.extend((!weight.scale.is_none()).then(|| format!("scale {}", weight.scale)));
+        let scale = weight.scale.filter(|scale| !scale.is_none());
+        settings.extend(scale.map(|scale| format!("scale {scale}")));
         let mut text = settings.join(", ");
         if let Some((holdout, scheme)) = best.holdout.as_ref().zip(outcome.held_out.as_ref()) {
             let _ = write!(text, "\nhold-outs: {scheme}");

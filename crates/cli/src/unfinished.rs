@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result};
 use rankrls::data::DataHash;
 use rankrls::memory::Memory;
-use rankrls::{Candidates, GreedyRankRls, Model, Step};
+use rankrls::{Candidates, Error, GreedyRankRls, Model, Step};
 use rankrls_files::Part;
 
 use super::console::Console;
@@ -56,6 +56,15 @@ impl UnfinishedModel {
             begun: Instant::now(),
             saved: None,
         })
+    }
+
+    /// The model that has the choices of a run to go on with, if there is one: the unfinished one, or the finished one.
+    pub(crate) fn earlier(&self) -> Result<Option<&Model>> {
+        let finished = self.finished.as_ref().map(rankrls::Result::as_ref);
+        match &self.unfinished {
+            Some(unfinished) => Ok(Some(unfinished)),
+            None => Ok(finished.transpose().map_err(Error::clone)?),
+        }
     }
 
     /// The options and steps to go on with, if there are some: of the unfinished model, which has to be of this run; or

@@ -3,8 +3,8 @@
 use std::ops::ControlFlow;
 
 use indicatif::ProgressBar;
-use rankrls::tune::{Each, Outcome, TuneEvent};
-use rankrls::{Kind, Step};
+use rankrls::tune::{ChoiceEvent, Each, Outcome, TuneEvent};
+use rankrls::{GreedyRankRls, Kind, Step, StrategyKind};
 
 use super::numbers::{printable, short};
 use super::session::Session;
@@ -20,6 +20,8 @@ pub(crate) struct Watch<'a> {
     bar: Option<ProgressBar>,
     /// Steps of each path of a grid, at most.
     path_steps: usize,
+    /// The setting that a choice is trying.
+    trying: String,
 }
 
 impl<'a> Watch<'a> {
@@ -29,6 +31,7 @@ impl<'a> Watch<'a> {
             prefix: String::new(),
             bar: None,
             path_steps: 0,
+            trying: String::new(),
         }
     }
 
@@ -102,11 +105,33 @@ impl Watch<'_> {
         &mut self,
         work: impl FnOnce(&mut Each<'_>) -> rankrls::Result<T> + Send,
     ) -> anyhow::Result<Option<T>> {
-        match self.run(|watch| work(&mut |event| watch.event(event)))? {
+        self.choose(|watch| work(&mut |event| watch.event(event)))
+    }
+
+    /// Does the `work` of a choice; `None` if that was interrupted.
+    pub(crate) fn choose<T: Send>(
+        &mut self,
+        work: impl FnOnce(&mut Self) -> rankrls::Result<T> + Send,
+    ) -> anyhow::Result<Option<T>> {
+        match self.run(work)? {
             None => Ok(None),
             Some(Err(error)) if error.kind() == Kind::Stopped => Ok(None),
             Some(found) => Ok(Some(found?)),
         }
+    }
+
+    /// Sees the news of a choice.
+    pub(crate) fn trial(&mut self, event: ChoiceEvent<'_>) -> ControlFlow<()> {
+        match event {
+            ChoiceEvent::Trying { options, steps } => {
+                self.trying = setting(options);
+                tracing::info!(setting = self.trying, steps, "trying");
+                self.begin(steps);
+            }
+            ChoiceEvent::Stepped => self.step(format!(", trying {}", self.trying)),
+            ChoiceEvent::Judged(_) => {}
+        }
+        self.session.interrupt.flow()
     }
 
     /// Sees the news of a grid.
@@ -138,12 +163,25 @@ impl Watch<'_> {
     }
 }
 
+/// The setting that a choice is trying.
+fn setting(options: &GreedyRankRls) -> String {
+    let strategy = match options.strategy {
+        StrategyKind::Auto => "exact",
+        strategy => strategy.name(),
+    };
+    let (columns, labels) = (
+        options.column_scale(),
+        options.label_scale.unwrap_or_default(),
+    );
+    format!("columns {columns}, labels {labels}, {strategy}")
+}
+
 #[cfg(test)]
 mod tests {
     use clap::ArgMatches;
+    use rankrls::Lambda;
     use rankrls::data::sample;
     use rankrls::tune::{Tune, Tuning};
-    use rankrls::{GreedyRankRls, Lambda, StrategyKind};
 
     use super::*;
     use crate::console::{Console, Interrupt};

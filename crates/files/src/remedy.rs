@@ -74,7 +74,9 @@ parameters! {
     /// The weight of a query.
     QueryWeight => ["RankRls::query_weight", "--query-weight", "query_weight"],
     /// The scale of the labels.
-    Labels => ["RankRls::labels", "--labels", "labels"],
+    LabelScale => ["RankRls::label_scale", "--label-scale", "label_scale"],
+    /// The measure by which folds choose.
+    ChooseBy => ["GreedyRankRls::choose_by", "--choose-by", "choose_by"],
     /// The kernel.
     Kernel => ["RankRls::kernels", "--kernel", "kernel"],
     /// Rows that a kernel model is over.

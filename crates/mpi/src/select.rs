@@ -238,7 +238,7 @@ impl SelectArgs {
             return Ok((own, candidates));
         }
         let memory = options.memory.holding(data.memory());
-        let (weight, scale) = (options.query_weight, options.scale);
+        let (weight, scale) = (options.query_weight, options.column_scale());
         let own = (count, rank);
         let (rows, classes) =
             ColumnClasses::of_packed(read.packed, &data, weight, scale, memory, own, |_| ())?;

@@ -127,7 +127,7 @@ fn models_are_those_of_one_process() {
         ..GreedyRankRls::new(12, Lambda::new(1.0).unwrap())
     };
     let scaled = GreedyRankRls {
-        scale: Scale::Sd,
+        scale: Some(Scale::Sd),
         ..options(StrategyKind::Bounded)
     };
     let taught = data.clone().with_teacher(scores).unwrap();

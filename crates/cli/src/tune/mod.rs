@@ -9,12 +9,15 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 use anyhow::{Context, Result};
-use clap::{ArgMatches, Args, Command, FromArgMatches};
+use clap::{Arg, ArgMatches, Args, Command, FromArgMatches};
 use rankrls::data::LabelScale;
+use rankrls::greedy::Choice;
 use rankrls::metrics::{Measure, parse_list};
 use rankrls::tune::{self, Outcome, PathEnding, Tune, Tuned};
 use rankrls::warning::Warning;
-use rankrls::{Candidates, Dataset, GreedyRankRls, HoldOut, Lambdas, Metric, Model, StrategyKind};
+use rankrls::{
+    Candidates, Dataset, GreedyRankRls, HoldOut, Lambdas, Metric, Model, Queries, StrategyKind,
+};
 use rankrls_files::memory;
 
 pub(crate) use judging::EvidenceChoice;
@@ -28,6 +31,7 @@ use super::report::SelectionReport;
 use super::session::Session;
 use super::settings::{LAMBDAS_HELP, TeacherArgs, check_selection};
 use super::sizes::{Sizes, TestSizes};
+use crate::choosing;
 use crate::figures::PlotArgs;
 use crate::watch::Watch;
 use report::Report;
@@ -45,11 +49,17 @@ const LABELS_HELP: &str = "Scales of the training labels within each query to ch
     with a measure as --choose-by, because errors are in their units [default: raw; sqrt-sd with \
     --strategy distil]";
 
+const CHOOSE_BY_HELP: &str = "What models are judged by: squared, the mean over queries of the squared centred \
+    error, or a measure; with a measure and without --lambda it also chooses the scales and the strategy that are not \
+    given, by folds [default: cindex; squared with --lambda]";
+
 impl Args for Settings {
     fn augment_args(command: Command) -> Command {
-        GreedyRankRls::augment_args(command).mut_arg("labels", |labels| {
-            labels.help(LABELS_HELP).value_delimiter(',')
-        })
+        let labels = |labels: Arg| labels.help(LABELS_HELP).value_delimiter(',');
+        let choice = |by: Arg| by.help(CHOOSE_BY_HELP).help_heading("Choice");
+        GreedyRankRls::augment_args(command)
+            .mut_arg("label_scale", labels)
+            .mut_arg("choose_by", choice)
     }
 
     fn augment_args_for_update(command: Command) -> Command {
@@ -59,7 +69,7 @@ impl Args for Settings {
 
 impl FromArgMatches for Settings {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
-        let labels = matches.get_many("labels").into_iter().flatten();
+        let labels = matches.get_many("label_scale").into_iter().flatten();
         Ok(Self {
             labels: labels.copied().collect(),
             selection: GreedyRankRls::from_arg_matches(matches)?,
@@ -115,15 +125,6 @@ pub(crate) struct TuneArgs {
     teacher: TeacherArgs,
     #[command(flatten)]
     judging: JudgingArgs,
-    /// What models are judged by: squared, the mean over queries of the squared centred error, or
-    /// a measure
-    #[arg(
-        long = "choose-by",
-        value_name = "NAME",
-        default_value = "squared",
-        help_heading = "Choice"
-    )]
-    measure: Measure,
     /// Other measures to print, separated by commas [default for --test: all measures]
     #[arg(long, value_name = "LIST", value_parser = parse_list, help_heading = "Measures")]
     metrics: Option<std::vec::Vec<Metric>>,
@@ -187,6 +188,15 @@ impl TuneArgs {
         self.judging.evidence.clone().or_else(folds)
     }
 
+    /// What models are judged by: squared errors of given lambdas, else what chooses the setting.
+    fn measure(&self) -> Measure {
+        let options = &self.settings.selection;
+        match options.choose_by {
+            None if self.lambdas != Lambdas::Auto => Measure::Squared,
+            _ => options.judged_by(),
+        }
+    }
+
     /// The measure of the choice, then the others to print: by default those of the test data.
     fn measures(&self) -> Result<Vec<Metric>> {
         let others = match &self.metrics {
@@ -194,13 +204,17 @@ impl TuneArgs {
             None if self.test.is_some() => parse_list(args::DEFAULT_MEASURES)?,
             None => Vec::new(),
         };
-        Ok(self.measure.metric().into_iter().chain(others).collect())
+        Ok(self.measure().metric().into_iter().chain(others).collect())
     }
 
     /// Takes folds as evidence where nobody asked for any and leave-query-out predictions would
     /// be biased, and says why.
     fn advise(&self, options: &mut Tune, candidates: &Candidates) -> Option<String> {
         if self.evidence().is_some() {
+            return None;
+        }
+        if options.selections().iter().any(GreedyRankRls::is_biased) {
+            options.evidence = folds_of(candidates.queries(), options);
             return None;
         }
         let classes = candidates.summary().column_classes;
@@ -231,7 +245,7 @@ impl TuneArgs {
         };
         Tune {
             evidence,
-            measure: self.measure,
+            measure: self.measure(),
             metrics: self.metrics.clone().unwrap_or_default(),
             convention,
             rule: self.judging.rule,
@@ -243,6 +257,30 @@ impl TuneArgs {
             ..Tune::new(selection, self.lambdas.clone())
         }
     }
+}
+
+/// Folds, as many as usual.
+fn folds_of(queries: &Queries, options: &Tune) -> HoldOut {
+    HoldOut::folds(queries).seed(options.selection.seed())
+}
+
+/// Chooses the setting of `options` that nobody gave, and says how; `None` if that was interrupted.
+fn choose_setting(
+    args: &TuneArgs,
+    options: &Tune,
+    train: &Dataset<'_>,
+    session: &Session<'_>,
+) -> Result<Option<(GreedyRankRls, Option<Choice>)>> {
+    // Folds judge any strategy, unless somebody wants no folds.
+    let judged = Tune {
+        evidence: match args.evidence() {
+            None => folds_of(train.queries(), options),
+            Some(_) => options.evidence.clone(),
+        },
+        ..options.clone()
+    };
+    let chosen = choosing::watched(session, |each| judged.chosen(None, train, each))?;
+    Ok(chosen.map(|(chosen, choice)| (chosen.selection, choice)))
 }
 
 /// The data, with labels that the measures can be taken of.
@@ -284,8 +322,19 @@ pub(crate) fn run(args: &TuneArgs, session: &Session<'_>) -> Result<ExitCode> {
     let test = input.test.as_ref().map_or(0, |test| test.dataset.memory());
     options.selection.memory = options.selection.memory.holding(test);
     options.selection = options.selection.counted(&input.train)?;
+    // Folds compare scales, where nothing of these is given.
+    let lambda_given = args.lambdas != Lambdas::Auto;
+    let keeps_units = match options.selection.scale {
+        Some(scale) => scale.is_none(),
+        None => lambda_given,
+    };
+    let chosen = choose_setting(args, &options, &input.train, session)?;
+    let Some((selection, choice)) = chosen else {
+        return Ok(session.without_results());
+    };
+    options.selection = selection;
     let candidates = options.selection.candidates(&input.train)?;
-    console.warn_all(Warning::of_units(candidates.classes(), &input.train));
+    choosing::warn_of_units(keeps_units, &candidates, &input.train, console);
     let reason = args.advise(&mut options, &candidates);
     if let Some(reason) = &reason {
         console.tell(format_args!("folds are the evidence: {reason}\n"));
@@ -329,7 +378,8 @@ pub(crate) fn run(args: &TuneArgs, session: &Session<'_>) -> Result<ExitCode> {
     let seconds = input.seconds;
     let mut selected = SelectionReport::new(&selection, train, sizes, test, seconds, tune_seconds);
     selected.peak_rss_bytes = memory::peak();
-    let report = Report::new(&tuning, &tuned, cross_validated.as_ref(), reason, selected);
+    let mut report = Report::new(&tuning, &tuned, cross_validated.as_ref(), reason, selected);
+    report.choice = choice.as_ref();
     let table = table_file.complete(|writer| {
         let path = args.csv.as_ref().expect("a table has a name");
         report.write_table(path, writer)
@@ -339,6 +389,7 @@ pub(crate) fn run(args: &TuneArgs, session: &Session<'_>) -> Result<ExitCode> {
     let model = model_file.complete(|writer| {
         let mut model = Model::from_selection(&selection, train, &summary);
         model.table = input.table.clone();
+        model.choice.clone_from(&choice);
         model.write_to(writer)
     });
     let saved = appear([model, table, drawn]);

@@ -5,11 +5,13 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use rankrls::data::LabelScale;
+use rankrls::greedy::Choice;
 use rankrls::metrics::Score;
 use rankrls::tune::{Outcome, PathEnding, Point, Rule, Stability, Tune, Tuned, Tuning};
 use rankrls::{HoldOut, StrategyKind};
 use serde::Serialize;
 
+use crate::choosing;
 use crate::files::is_stdout;
 use crate::numbers::{counted, four, measure, ridge, short};
 use crate::output::{Object, by_name};
@@ -28,6 +30,9 @@ pub(super) struct Report<'a> {
     /// Why this evidence, if nobody asked for it.
     evidence_reason: Option<String>,
     interrupted: bool,
+    /// How the setting was chosen that was not given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) choice: Option<&'a Choice>,
     chosen: Option<Row<'a>>,
     /// The chosen model by folds, where the evidence is optimistic.
     chosen_by_folds: Option<ByFolds>,
@@ -215,6 +220,7 @@ impl<'a> Report<'a> {
             optimistic: options.is_optimistic(),
             evidence_reason: reason,
             interrupted: tuned.interrupted,
+            choice: None,
             chosen: Row::new(tuning, chosen, k),
             chosen_by_folds: cross_validated.and_then(by_folds),
             stability,
@@ -230,7 +236,12 @@ impl<'a> Report<'a> {
 
     /// The report for people.
     pub(super) fn text(&self) -> String {
-        let mut text = format!("{}\n{}\n", self.heading(), self.path_table().text());
+        let (lambda, sizes) = (self.tuned.lambda().value(), &self.selection.data);
+        let choice = self
+            .choice
+            .map(|choice| choosing::text(choice, lambda, sizes.rows, sizes.unit));
+        let choice = choice.unwrap_or_default();
+        let mut text = format!("{choice}{}\n{}\n", self.heading(), self.path_table().text());
         for path in &self.paths {
             if let Some(reason) = &path.reason {
                 let _ = writeln!(text, "lambda {}: {reason}", short(path.lambda));

@@ -49,7 +49,7 @@ fn figures_are_those_of_select() {
     );
     let options = "zero.svm -k 2 --lambda 0.25 --zero-based";
     let document = folder.json(&format!(
-        "compare {options} --strategies backfit,sampled:2 --seed 4 --json"
+        "compare {options} --strategy backfit,sampled:2 --seed 4 --json"
     ));
     assert!(document["reference"].is_null());
     for (entry, strategy) in list(&document["strategies"]).iter().zip([
@@ -70,7 +70,7 @@ fn figures_are_those_of_select() {
 #[test]
 fn a_strategy_that_does_not_fit_is_a_row() {
     let folder = Folder::new();
-    let command = "compare @parses -k 2 --lambda 16 --strategies dense,bounded --max-memory 16MiB";
+    let command = "compare @parses -k 2 --lambda 16 --strategy dense,bounded --max-memory 16MiB";
     let document = folder.json(&format!("{command} --json"));
     let dense = &document["strategies"][0];
     let error = dense["error"].as_str().unwrap();
@@ -85,7 +85,7 @@ fn a_strategy_that_does_not_fit_is_a_row() {
 fn fewer_candidates_than_asked_for_are_a_warning() {
     let folder = Folder::new();
     folder.warns(
-        "compare train.svm -k 50 --lambda 1 --strategies bounded \
+        "compare train.svm -k 50 --lambda 1 --strategy bounded \
          => bounded selected 4 features, not 50",
     );
 }
@@ -96,7 +96,7 @@ fn fewer_candidates_than_asked_for_are_a_warning() {
 fn an_interrupt_keeps_what_there_is() {
     let folder = Folder::new();
     folder.write("big.svm", crate::support::generated(1000, 2000));
-    let compare = "compare big.svm -k 600 --lambda 1 --strategies random,lowmem,bounded -v --json";
+    let compare = "compare big.svm -k 600 --lambda 1 --strategy random,lowmem,bounded -v --json";
     let (output, rest) = crate::signals::interrupt(&folder, compare, "strategy=lowmem");
     assert!(rest.contains("interrupted after 1 strategy"), "{rest}");
     let document: serde_json::Value = serde_json::from_slice(&output).unwrap();
@@ -118,6 +118,6 @@ fn names_of_strategies_are_checked() {
         ("random:5", "can not judge a random subset"),
         ("dense,dense", "named twice"),
     ] {
-        folder.misused(&format!("{SMALL} --strategies {strategies} => {says}"));
+        folder.misused(&format!("{SMALL} --strategy {strategies} => {says}"));
     }
 }

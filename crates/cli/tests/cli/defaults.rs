@@ -39,7 +39,6 @@ fn a_strategy_without_other_options_is_that_of_the_library() {
             strategy,
             ..GreedyRankRls::new(1, None)
         };
-        assert_eq!(options.needs_folds(), !strategy.distils());
         let model = options.fit(&data).unwrap();
         assert_eq!(folder.read("model.json"), written(&model), "{strategy}");
     }

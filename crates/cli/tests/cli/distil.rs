@@ -9,10 +9,10 @@ fn steps(document: &serde_json::Value) -> usize {
 #[test]
 fn distil_tells_of_its_teacher_and_that_its_errors_are_biased() {
     let folder = Folder::new();
-    let select = "select @parses -k 5 --lambda 16 --strategy distil --labels sqrt-sd";
+    let select = "select @parses -k 5 --lambda 16 --strategy distil --label-scale sqrt-sd";
     let text = folder.stdout(&format!("{select} -o model.json"));
     for part in [
-        "blend 0.2, labels sqrt-sd, refit cross-fitted",
+        "blend 0.2, label scale sqrt-sd, refit cross-fitted",
         "teacher: RankRLS on all columns by dual, lambda ",
         "the LQO columns of distil are biased",
     ] {
@@ -20,15 +20,15 @@ fn distil_tells_of_its_teacher_and_that_its_errors_are_biased() {
     }
     let document = folder.json(&format!("{select} --json"));
     assert_eq!(steps(&document), 5);
-    assert_eq!(document["labels"], "sqrt-sd");
+    assert_eq!(document["label_scale"], "sqrt-sd");
     let unit = number(&document["data"]["unit"]);
     let tried = [0.015_625, 0.0625, 0.25, 1.0, 4.0].map(|share| share * unit);
     assert_eq!(document["teacher_lambda"], serde_json::json!(tried));
     assert!(number(&document["teacher"]["cindex"]) > 0.6);
     let inspected = folder.stdout("inspect model.json");
-    assert!(inspected.contains("labels sqrt-sd"), "{inspected}");
+    assert!(inspected.contains("label scale sqrt-sd"), "{inspected}");
     assert!(inspected.contains("biased"), "{inspected}");
-    let compare = "compare @parses -k 2 --lambda 16 --strategies";
+    let compare = "compare @parses -k 2 --lambda 16 --strategy";
     folder.prints(&format!(
         "{compare} univariate,distil => the LQO columns of distil are biased"
     ));

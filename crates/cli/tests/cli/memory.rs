@@ -217,7 +217,7 @@ const COMMANDS: [&str; 8] = [
     "tune DATA -k 1 --lambda 1 --evidence lqo",
     "select DATA -k 1 --lambda 1",
     "select DATA -k 1",
-    "compare DATA -k 1 --lambda 1 --strategies random",
+    "compare DATA -k 1 --lambda 1 --strategy random",
     "convert DATA -o copy.svm",
     "info DATA -k 1",
     "evaluate DATA --file-order",
@@ -323,7 +323,7 @@ fn classes_and_folds_are_refused_before_they_take_memory() {
     }
     let within = data + 2 * bytes("candidate_bytes") + 6_000_000;
     folder.refused(&format!(
-        "select drawn.svm -k 1 --max-memory {within} => give one with --lambda: 3 folds need"
+        "select drawn.svm -k 1 --max-memory {within} => give one with --lambda: the classes of columns need"
     ));
     folder.run(&format!(
         "select drawn.svm -k 1 --lambda 4 --max-memory {within}"

@@ -67,7 +67,7 @@ fn few_queries_are_warned_of() {
         "select train.svm -k 2 --lambda 1",
         "train train.svm --lambda 1",
         "tune train.svm -k 2",
-        "compare train.svm -k 2 --lambda 1 --strategies dense,lowmem",
+        "compare train.svm -k 2 --lambda 1 --strategy dense,lowmem",
     ] {
         let output = folder.command(command).output().unwrap();
         let errors = String::from_utf8(output.stderr).unwrap();
@@ -105,7 +105,7 @@ fn queries_come_from_a_file_or_by_size() {
     let info = folder.json("info one.svm --rows-per-query 2 --json");
     assert_eq!(info["data"]["queries"], 4);
     assert_eq!(info["query_sizes"]["largest"], 2);
-    folder.run("compare one.svm --query-file train.txt --test bare.svm --query-file test.txt -k 1 --lambda 1 --strategies dense");
+    folder.run("compare one.svm --query-file train.txt --test bare.svm --query-file test.txt -k 1 --lambda 1 --strategy dense");
     folder
         .run("tune one.svm -k 1 --query-file train.txt --evidence bare.svm --query-file test.txt");
     folder.run("train one.svm --lambda 1 --rows-per-query 4 -o model.json");
@@ -240,7 +240,7 @@ fn missing_values_are_read_on_demand() {
     let steps =
         |data: &str| folder.json(&format!("select {data} -k 1 --lambda 1 --json"))["steps"].clone();
     assert_eq!(steps("null.svm --missing 0"), steps("zero.svm"));
-    folder.run("compare null.svm --missing=-1 -k 1 --lambda 1 --strategies dense");
+    folder.run("compare null.svm --missing=-1 -k 1 --lambda 1 --strategy dense");
 }
 
 #[test]

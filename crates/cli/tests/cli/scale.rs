@@ -34,7 +34,7 @@ fn the_size_of_a_column_does_not_matter() {
     assert!(first.starts_with("strategy lowmem, lambda 1 ("), "{text}");
     assert!(first.ends_with("u), scale sd"), "{text}");
     folder.prints("train train.svm --lambda 1 --scale max => u), scale max\n");
-    folder.run("compare big.svm -k 2 --lambda 1 --scale sd --strategies dense,bounded");
+    folder.run("compare big.svm -k 2 --lambda 1 --scale sd --strategy dense,bounded");
 }
 
 #[test]

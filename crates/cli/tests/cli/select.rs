@@ -108,7 +108,7 @@ fn training_data_as_test_data_are_told_of() {
         ("tune many.svm -k 2 --lambda 1", "--test"),
         ("tune many.svm -k 2 --lambda 1", "--evidence"),
         (
-            "compare many.svm -k 2 --lambda 1 --strategies dense",
+            "compare many.svm -k 2 --lambda 1 --strategy dense",
             "--test",
         ),
     ] {
@@ -143,7 +143,7 @@ fn a_seed_that_draws_is_not_said_to_have_no_effect() {
         &format!("tune many.svm -k 2 --lambda 1 --evidence other.svm {distil}"),
         "train many.svm --lambda 1,2 --objective global --solver cg",
         "train many.svm --lambda 1 --kernel gaussian:1 --basis 20",
-        "compare many.svm -k 2 --strategies dense",
+        "compare many.svm -k 2 --strategy dense",
         "evaluate other.svm --scores scores.txt --scores others.txt",
     ] {
         let (_, errors) = folder.run(&format!("{arguments} --seed 2"));
@@ -216,29 +216,29 @@ fn a_run_with_columns_that_have_to_be_in_goes_on() {
     folder.write("big.svm", generated(160, 20));
     for options in [
         "--lambda 1 --strategy bounded",
-        "--strategy distil",
-        "--lambda auto",
+        "--lambda 1/16u --strategy distil",
     ] {
         let select = format!("select big.svm {options} --include 5,9,2");
         folder.run(&format!("{select} -k 6 -o whole.json"));
         folder.run(&format!("{select} -k 3 -o model.json"));
-        let lambda = folder.json("inspect whole.json --json")["lambda"].to_string();
-        // Folds choose another lambda for fewer features.
-        let resume = match options {
-            "--lambda auto" => format!("select big.svm --lambda {lambda} --include 5,9,2"),
-            _ => select,
-        };
-        folder.run(&format!("{resume} -k 3 -o model.json"));
-        folder.run(&format!("{resume} -k 6 -o model.json --resume"));
+        folder.run(&format!("{select} -k 6 -o model.json --resume"));
         assert_eq!(
             folder.read("model.json"),
             folder.read("whole.json"),
             "{options}"
         );
-        let other = resume.replace("5,9,2", "5,9");
+        let other = select.replace("5,9,2", "5,9");
         let told = "include was [5,9,2] and is [5,9] now";
         folder.refused(&format!("{other} -k 6 -o model.json --resume => {told}"));
     }
+    // What folds have chosen for fewer features stays.
+    let select = "select big.svm --include 5,9,2";
+    folder.run(&format!("{select} -k 3 -o model.json"));
+    let chosen = folder.json("inspect model.json --json");
+    folder.run(&format!("{select} -k 6 -o model.json --resume"));
+    let grown = folder.json("inspect model.json --json");
+    assert_eq!(grown["lambda"], chosen["lambda"]);
+    assert_eq!(grown["strategy"], chosen["strategy"]);
 }
 
 #[test]
@@ -362,35 +362,84 @@ fn what_is_undefined_is_null() {
 }
 
 #[test]
-fn without_a_lambda_one_is_chosen_and_says_how() {
+fn what_is_not_given_is_chosen_and_says_how() {
     let folder = Folder::new();
-    folder.write("data.svm", generated(120, 40));
-    let (text, errors) = folder.run("select data.svm -k 3 --json");
-    let document: serde_json::Value = serde_json::from_str(&text).unwrap();
-    let choice = &document["lambda_choice"];
-    let grid = list(&choice["grid"]);
-    assert!((5..=8).contains(&grid.len()));
-    let value = |entry: &serde_json::Value| number(&entry["value"]);
-    let least = grid.iter().map(value).fold(f64::INFINITY, f64::min);
-    let best = grid.iter().find(|entry| value(entry) == least).unwrap();
-    assert_eq!(document["lambda"], best["lambda"]);
+    folder.write("data.svm", generated(300, 40));
+    let report = folder.json("select data.svm -k 3 --json -o model.json");
+    let (choice, text) = (&report["choice"], folder.stdout("select data.svm -k 3"));
+    let model: serde_json::Value = serde_json::from_str(&folder.read("model.json")).unwrap();
+    assert_eq!(&model["choice"], choice);
     assert!(
-        errors.contains("the least squared error a query in 3 folds"),
-        "{errors}"
+        text.contains("chosen by 3 folds of 30 queries (concordance index at 3 features):"),
+        "{text}"
     );
-    // The same as tune by these folds, and as select with this lambda.
-    let tuned = folder.json("tune data.svm -k 3 --lambda auto --evidence folds:3 --json");
-    assert_eq!(tuned["chosen"]["lambda"], document["lambda"]);
-    assert_eq!(tuned["chosen"]["value"], least);
-    let lambda = &document["lambda"];
-    let given = folder.json(&format!("select data.svm -k 3 --lambda {lambda} --json"));
-    assert_eq!(given["steps"], document["steps"]);
-    assert!(given.get("lambda_choice").is_none());
-    folder.write(
-        "two.svm",
-        "1 qid:1 1:1\n0 qid:1 2:1\n1 qid:2 1:1\n0 qid:2 2:1\n",
+    for (axis, names) in [
+        ("scale", &["none", "sd", "max"][..]),
+        ("label_scale", &["raw", "sqrt-sd"]),
+        ("strategy", &["exact", "distil"]),
+    ] {
+        let tried = list(&choice[axis]).iter();
+        let found: Vec<_> = tried.map(|tried| tried["name"].as_str().unwrap()).collect();
+        assert_eq!(found, names);
+    }
+    // The same selection as where all of it is given.
+    let chosen = |axis: &str| {
+        let mut best = &choice[axis][0];
+        for tried in list(&choice[axis]) {
+            if number(&tried["value"]) > number(&best["value"]) + 1e-9 {
+                best = tried;
+            }
+        }
+        best["name"].as_str().unwrap().replace("exact", "auto")
+    };
+    let options = format!(
+        "--lambda {} --scale {} --label-scale {} --strategy {}",
+        chosen("lambda"),
+        chosen("scale"),
+        chosen("label_scale"),
+        chosen("strategy")
     );
-    folder.refused("select two.svm -k 1 => give one with --lambda");
+    let given = folder.json(&format!("select data.svm -k 3 {options} --json"));
+    assert_eq!(given["steps"], report["steps"]);
+    assert_eq!(given["lambda"], report["lambda"]);
+    assert!(given.get("choice").is_none());
+    // What is given is kept.
+    let kept = "select data.svm -k 3 --scale sd --strategy lowmem --choose-by ndcg@2 --json";
+    let kept = folder.json(kept);
+    assert!(kept["choice"].get("scale").is_none() && kept["choice"].get("strategy").is_none());
+    assert_eq!(
+        (&kept["scale"], &kept["strategy"]),
+        (&"sd".into(), &"lowmem".into())
+    );
+    assert_eq!(kept["choice"]["measure"], "ndcg@2");
+    folder.misused("select data.svm -k 3 --lambda 1 --choose-by map => nothing to choose");
+}
+
+#[test]
+fn few_queries_choose_nothing_and_say_so() {
+    let folder = Folder::new();
+    let two = "1 qid:1 1:1\n0 qid:1 2:1\n1 qid:2 1:1\n0 qid:2 2:1\n";
+    // A third query has nothing to order.
+    folder.write("two.svm", format!("{two}1 qid:3 1:1\n1 qid:3 2:1\n"));
+    let report = folder.json("select two.svm -k 1 --json");
+    let given = folder.json("select two.svm -k 1 --lambda 1/16u --json");
+    assert_eq!(report["steps"], given["steps"]);
+    let reason = "fewer than three queries have rows of different labels";
+    assert_eq!(report["choice"]["reason"], reason);
+    let text = folder.stdout("select two.svm -k 1");
+    assert!(
+        text.contains(&format!("nothing was chosen by folds: {reason}")),
+        "{text}"
+    );
+}
+
+#[test]
+fn a_setting_that_cannot_be_tried_is_named() {
+    let folder = Folder::new();
+    // A teacher takes ten queries.
+    folder.write("few.svm", generated(80, 40));
+    let text = folder.stdout("select few.svm -k 2");
+    assert!(text.contains("distil was left out: "), "{text}");
 }
 
 #[test]
@@ -462,11 +511,13 @@ fn every_setting_reaches_reports_models_and_the_refusals_of_resume() {
     let mut reached = 0;
     for setting in settings.get_arguments() {
         let (option, name) = match setting.get_id().as_str() {
-            // Strategies are tried below; a measure is no one of few values.
-            "strategy" => continue,
+            // Strategies are tried below, and the judge counts only where lambda is chosen.
+            "strategy" | "choose_by" => continue,
+            // A measure is no one of few values.
             "criterion" => ("--criterion map".to_owned(), "criterion".to_owned()),
             // Not every column varies.
             "include" => ("--include 867".to_owned(), "include".to_owned()),
+            "scale" => ("--scale sd".to_owned(), "scale".to_owned()),
             _ => given(setting),
         };
         // Settings count where there is a teacher, or a draw.

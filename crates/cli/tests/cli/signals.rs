@@ -163,7 +163,7 @@ fn before_there_is_anything_to_save_an_interrupt_ends_at_once() {
         "select - -k 1 --lambda 1 -v -o model.json",
         "tune - -k 1 -v -o model.json",
         "train - -v -o model.json",
-        "compare - -k 1 -v --strategies dense,lowmem",
+        "compare - -k 1 -v --strategy dense,lowmem",
         "evaluate - --scores names.txt -v",
     ] {
         // It would wait for ever for its standard input.

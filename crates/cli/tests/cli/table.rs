@@ -129,7 +129,7 @@ fn a_table_is_the_data_that_it_shows() {
     assert_eq!(hash("out.svm"), hash("train.svm"));
     assert_eq!(folder.read("out.names.txt"), folder.read("named.txt"));
     folder.run(&format!(
-        "compare train.csv {NAMED} --test test.csv -k 1 --lambda 1 --strategies dense"
+        "compare train.csv {NAMED} --test test.csv -k 1 --lambda 1 --strategy dense"
     ));
     folder.run(&format!("tune train.csv {NAMED} -k 2 --evidence test.csv"));
     folder.run(&format!("train train.csv {NAMED} --lambda 1"));

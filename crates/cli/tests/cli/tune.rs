@@ -53,7 +53,10 @@ fn the_model_is_that_of_select() {
     let folder = folder();
     for rule in ["best", "one-se", "min-improvement:0.01:2"] {
         let options = "--strategy lowmem --query-weight pairs";
-        let document = tuned(&folder, &format!("-k 6 -o a.json {options} --rule {rule}"));
+        let document = tuned(
+            &folder,
+            &format!("-k 6 -o a.json {options} --choose-by squared --rule {rule}"),
+        );
         let (lambda, k) = (&document["chosen"]["lambda"], &document["chosen"]["k"]);
         let select =
             format!("select train.svm -k {k} --lambda {lambda} {options} --json -o b.json");
@@ -97,7 +100,7 @@ fn evidence_may_be_validation_data_or_folds() {
 #[test]
 fn scales_of_labels_are_an_axis_of_the_grid() {
     let folder = folder();
-    let options = "-k 2 --evidence folds:3 --lambda 1,4 --strategy dense --labels raw,unit";
+    let options = "-k 2 --evidence folds:3 --lambda 1,4 --strategy dense --label-scale raw,unit";
     let cindex = format!("tune train.svm {options} --choose-by cindex --csv models.csv");
     folder.prints(&format!("{cindex} => chosen: labels "));
     assert!(folder.read("models.csv").starts_with("lambda,labels,k,"));

@@ -1,0 +1,507 @@
+//! What is not given of a selection is chosen here, for the command, for Rust and for Python.
+//!
+//! [`choose`] tries the scales of columns, then the scales of labels, then the strategies, and keeps what was best so
+//! far. Each is tried with several ridge parameters, in shares of the unit, so that they carry over from one scale
+//! to the next, and from a draw of the queries to all of them.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use super::Tune;
+use super::trials::{ChoiceEvent, EachTrial, FOLDS, Trial, Trials};
+use crate::columns::Scale;
+use crate::data::{Dataset, Groups, LabelScale};
+use crate::error::{Error, Kind, Result};
+use crate::greedy::{Choice, GreedyRankRls, Own, StrategyKind, Tried};
+use crate::lambda::{Lambda, Ridge};
+use crate::metrics::{Measure, Score, check_labels};
+
+/// Most features of a model that is judged.
+const MOST_FEATURES: usize = 50;
+
+/// Most rows that take part.
+const MOST_ROWS: usize = 5_000;
+
+/// The ridge parameter where nothing can be chosen.
+const USUAL: Ridge = Ridge::fraction((1, 16));
+
+/// The shares of the unit to begin with.
+const MIDDLE: [Ridge; 3] = [Ridge::fraction((1, 64)), USUAL, Ridge::fraction((1, 4))];
+
+/// The shares that settings are compared within. What is best beyond has columns that hardly count.
+const ENDS: [Ridge; 2] = [Ridge::fraction((1, 256)), Ridge::fraction((1, 1))];
+
+/// Most shares of a setting.
+const MOST_SHARES: usize = 8;
+
+/// The options of a selection of `dataset` with all that is not given in `options` chosen, and how it was chosen. With a
+/// ridge parameter nothing is chosen.
+///
+/// Without one, three folds of the queries choose it, and what is not given of these, one after the other: the scale
+/// of columns (`none`, `sd`, `max`), the scale of labels (`raw`, `sqrt-sd`), and the strategy (the fastest exact one,
+/// `distil`). Models of `k` features, at most 50, are judged by [`GreedyRankRls::judged_by`], and ties go to the
+/// first. Squared errors on several scales do not compare: they choose the ridge parameter alone. Of large data,
+/// queries of at most 5,000 rows take part. A setting that cannot be computed, or takes too much memory, is left out.
+/// Where fewer than three queries have rows of different labels, nothing is chosen, and lambda is 1/16 of the unit.
+///
+/// A strategy of the caller's `own` takes the place of that in the options. `each` sees what is tried.
+///
+/// ```
+/// use rankrls::data::sample;
+/// use rankrls::tune::{choose, unwatched_trials};
+/// use rankrls::GreedyRankRls;
+///
+/// let data = sample::train();
+/// let (options, choice) = choose(&GreedyRankRls::new(5, None), None, &data, &mut unwatched_trials)?;
+/// let best = choice.expect("nothing was given").lambda;
+/// assert!(best.iter().any(|tried| tried.lambda == options.lambda));
+/// # Ok::<(), rankrls::Error>(())
+/// ```
+pub fn choose(
+    options: &GreedyRankRls,
+    own: Option<&Own<'_>>,
+    dataset: &Dataset<'_>,
+    each: &mut EachTrial<'_>,
+) -> Result<(GreedyRankRls, Option<Choice>)> {
+    if options.lambda.is_some() {
+        return Ok((options.clone(), None));
+    }
+    options.check()?;
+    let paired = paired(dataset);
+    if paired.iter().filter(|paired| **paired).count() < FOLDS {
+        let reason = "fewer than three queries have rows of different labels";
+        let choice = Choice {
+            reason: Some(reason.to_owned()),
+            ..unmade(options, dataset)
+        };
+        return Ok((usual(options), Some(choice)));
+    }
+    let data = drawn(dataset, &paired, options.seed())?;
+    let choice = unmade(options, &data);
+    if let Some(metric) = options.judged_by().metric() {
+        let (labels, queries) = (dataset.labels(), dataset.queries());
+        check_labels(&[metric], labels, queries, None)
+            .map_err(|error| error.within("cannot judge models: "))?;
+    }
+    let axes = Axes::of(options, own.is_some());
+    let first = GreedyRankRls {
+        k: choice.k,
+        scale: Some(axes.scales[0]),
+        label_scale: axes.label_scales[0],
+        strategy: axes.strategies[0],
+        ..options.clone()
+    };
+    let trials = Trials::new(dataset, &data, &first, &axes.scales, own, each)?;
+    let mut search = Search {
+        trials,
+        choice,
+        first: Some(first),
+        best: None,
+        refusal: None,
+    };
+    search.run(&axes)?;
+    Ok(search.chosen(options))
+}
+
+/// Before anything is tried on `data`.
+fn unmade(options: &GreedyRankRls, data: &Dataset<'_>) -> Choice {
+    Choice {
+        measure: options.judged_by(),
+        folds: FOLDS,
+        seed: options.seed(),
+        k: options.k.min(options.included().len().max(MOST_FEATURES)),
+        rows: data.rows(),
+        queries: data.queries().len(),
+        scale: Vec::new(),
+        label_scale: Vec::new(),
+        strategy: Vec::new(),
+        lambda: Vec::new(),
+        reason: None,
+    }
+}
+
+/// The options where nothing can be chosen.
+fn usual(options: &GreedyRankRls) -> GreedyRankRls {
+    GreedyRankRls {
+        lambda: Some(USUAL),
+        ..options.clone()
+    }
+}
+
+/// Which queries have rows of different labels.
+fn paired(data: &Dataset<'_>) -> Vec<bool> {
+    let labels = data.labels();
+    let differ = |rows: Range<usize>| {
+        labels[rows.clone()]
+            .iter()
+            .any(|label| *label != labels[rows.start])
+    };
+    data.queries().ranges().map(differ).collect()
+}
+
+/// The data, or where these have many rows, whole queries of these that are `paired`: about [`MOST_ROWS`], and not more
+/// unless three queries have.
+fn drawn<'a>(data: &'a Dataset<'_>, paired: &[bool], seed: u64) -> Result<Cow<'a, Dataset<'a>>> {
+    if data.rows() <= MOST_ROWS {
+        return Ok(Cow::Borrowed(data));
+    }
+    let queries = data.queries().subset(paired)?;
+    let mut parts = queries.rows().div_ceil(MOST_ROWS);
+    let places: Vec<usize> = loop {
+        if parts < 2 {
+            break (0..queries.len()).collect();
+        }
+        let groups = Groups::folds(&queries, parts.min(queries.len()), seed)?;
+        let first = groups.iter().next().unwrap_or_default();
+        let rows: usize = first.iter().map(|&query| queries.range(query).len()).sum();
+        if rows <= MOST_ROWS && first.len() >= FOLDS {
+            break first.to_vec();
+        }
+        if first.len() <= FOLDS {
+            break groups.iter().flatten().take(FOLDS).copied().collect();
+        }
+        parts += 1;
+    };
+    let own: Vec<usize> = (0..paired.len()).filter(|&query| paired[query]).collect();
+    let own: Vec<usize> = places.into_iter().map(|place| own[place]).collect();
+    data.queries_subset(&own).map(Cow::Owned)
+}
+
+/// The values to try of each option; one where it was given.
+struct Axes {
+    scales: Vec<Scale>,
+    label_scales: Vec<Option<LabelScale>>,
+    strategies: Vec<StrategyKind>,
+}
+
+impl Axes {
+    fn of(options: &GreedyRankRls, own: bool) -> Self {
+        let compares = options.judged_by() != Measure::Squared;
+        let scales = match options.scale {
+            Some(scale) => vec![scale],
+            None if compares => vec![Scale::None, Scale::Sd, Scale::Max],
+            None => vec![Scale::None],
+        };
+        let label_scales = match options.label_scale {
+            None if compares => vec![Some(LabelScale::Raw), Some(LabelScale::SqrtSd)],
+            given => vec![given],
+        };
+        let distil = StrategyKind::Distil;
+        let strategies = match options.strategy {
+            // They select the same features as the fastest, which chooses in their place.
+            StrategyKind::Dense | StrategyKind::LowMem => vec![StrategyKind::Auto],
+            StrategyKind::Auto if compares && !own && options.suits(distil) => {
+                vec![StrategyKind::Auto, distil]
+            }
+            given => vec![given],
+        };
+        Self {
+            scales,
+            label_scales,
+            strategies,
+        }
+    }
+}
+
+/// A setting, and the shares of the unit that it was tried with, in the order in which it was.
+struct Setting {
+    trial: Trial,
+    tried: Vec<(Lambda, Result<Score>)>,
+}
+
+/// The search, at work.
+struct Search<'a, 'e> {
+    trials: Trials<'a, 'e>,
+    choice: Choice,
+    /// The setting to begin with, until it was tried.
+    first: Option<GreedyRankRls>,
+    /// The best so far, as it was compared.
+    best: Option<(Setting, Tried)>,
+    /// Why the first of the settings that were left out was.
+    refusal: Option<String>,
+}
+
+impl Search<'_, '_> {
+    fn run(&mut self, axes: &Axes) -> Result<()> {
+        let scale = |options: &mut GreedyRankRls, scale| options.scale = Some(scale);
+        self.axis(&axes.scales, Scale::name, scale, |choice| &mut choice.scale)?;
+        let name = |scale: Option<LabelScale>| scale.unwrap_or_default().name();
+        let scale = |options: &mut GreedyRankRls, scale| options.label_scale = scale;
+        self.axis(&axes.label_scales, name, scale, |choice| {
+            &mut choice.label_scale
+        })?;
+        let strategy = |options: &mut GreedyRankRls, kind| options.strategy = kind;
+        self.axis(&axes.strategies, exact_or_name, strategy, |choice| {
+            &mut choice.strategy
+        })?;
+        if let Some((mut best, tried)) = self.best.take() {
+            self.climb(&mut best, |_| true)?;
+            self.choice.lambda = best.shares();
+            self.best = Some((best, tried));
+        }
+        Ok(())
+    }
+
+    /// Tries the `values` of an option, each with the best of all other options so far, which has the first of them.
+    /// What was found is in the `list` of the choice, where there are several.
+    fn axis<T: Copy>(
+        &mut self,
+        values: &[T],
+        name: impl Fn(T) -> &'static str,
+        set: impl Fn(&mut GreedyRankRls, T),
+        list: fn(&mut Choice) -> &mut Vec<Tried>,
+    ) -> Result<()> {
+        for (place, &value) in values.iter().enumerate() {
+            let found = match (self.first.take(), &self.best) {
+                (Some(first), _) => self.setting(first)?,
+                (None, Some((_, known))) if place == 0 => known.clone(),
+                (None, Some((best, _))) => {
+                    let mut options = best.trial.options.clone();
+                    set(&mut options, value);
+                    self.setting(options)?
+                }
+                // All were left out so far.
+                (None, None) => break,
+            };
+            let name = name(value).to_owned();
+            if values.len() > 1 {
+                list(&mut self.choice).push(Tried { name, ..found });
+            }
+            self.trials.tell(ChoiceEvent::Judged(&self.choice));
+        }
+        Ok(())
+    }
+
+    /// Tries a setting, and keeps it if it is the best so far: the first with the middle of the grid and on from there,
+    /// any other with the shares that [`first_shares`] names. Leaves out one that cannot be computed, or takes too much memory.
+    fn setting(&mut self, options: GreedyRankRls) -> Result<Tried> {
+        let (shares, begun) = match &self.best {
+            None => (MIDDLE.map(share_of).to_vec(), false),
+            Some((best, known)) => (first_shares(best, known, &options), true),
+        };
+        let mut setting = Setting {
+            trial: Trial::new(options),
+            tried: Vec::new(),
+        };
+        self.judge(&mut setting, &shares)?;
+        if !begun {
+            let [least, largest] = ENDS.map(share_of);
+            self.climb(&mut setting, |share| (least..=largest).contains(share))?;
+        }
+        let measure = self.choice.measure;
+        let Some((share, score)) = setting.best(measure) else {
+            return self.left_out(setting.error(measure));
+        };
+        let found = Tried::of(share, score);
+        let known = self.best.as_ref().and_then(|(_, known)| known.value);
+        let better = |value| known.is_none_or(|known| measure.better(value, known));
+        if found.value.is_some_and(better) {
+            self.choice.lambda = setting.shares();
+            self.best = Some((setting, found.clone()));
+        }
+        Ok(found)
+    }
+
+    fn judge(&mut self, setting: &mut Setting, shares: &[Lambda]) -> Result<()> {
+        let judged = self.trials.judge(&mut setting.trial, shares)?;
+        setting.tried.extend(judged);
+        Ok(())
+    }
+
+    /// Tries a setting with a fourth of the best share and with four times as much, as long as one of them is better and
+    /// the share is `legal`.
+    fn climb(&mut self, setting: &mut Setting, legal: impl Fn(&Lambda) -> bool) -> Result<()> {
+        while setting.tried.len() < MOST_SHARES {
+            let Some((best, _)) = setting.best(self.choice.measure) else {
+                break;
+            };
+            let around = [0.25, 4.0].map(|factor| Lambda::new(factor * best.value()).ok());
+            let known = |share: &Lambda| setting.tried.iter().any(|(other, _)| other == share);
+            let around = around.into_iter().flatten();
+            let shares: Vec<Lambda> = around
+                .filter(|share| !known(share) && legal(share))
+                .collect();
+            if shares.is_empty() {
+                break;
+            }
+            self.judge(setting, &shares)?;
+        }
+        Ok(())
+    }
+
+    fn left_out(&mut self, error: Error) -> Result<Tried> {
+        if !matches!(error.kind(), Kind::Data | Kind::Numbers | Kind::Memory) {
+            return Err(error);
+        }
+        let reason = error.to_string();
+        tracing::info!(reason, "left out");
+        self.refusal.get_or_insert_with(|| reason.clone());
+        Ok(Tried {
+            name: String::new(),
+            lambda: None,
+            value: None,
+            standard_error: None,
+            reason: Some(reason),
+        })
+    }
+
+    /// The options `asked` for with what was chosen, and how.
+    fn chosen(mut self, asked: &GreedyRankRls) -> (GreedyRankRls, Option<Choice>) {
+        let measure = self.choice.measure;
+        let best = self.best.as_ref();
+        let Some((setting, share)) = best.and_then(|(best, _)| Some((best, best.best(measure)?.0)))
+        else {
+            self.choice.reason = self.refusal;
+            return (usual(asked), Some(self.choice));
+        };
+        let found = &setting.trial.options;
+        let strategy = asked.strategy.or(found.strategy);
+        let options = GreedyRankRls {
+            scale: found.scale,
+            label_scale: found.label_scale,
+            strategy,
+            lambda: Some(Ridge::Share(share)),
+            ..asked.clone()
+        };
+        (options, Some(self.choice))
+    }
+}
+
+/// The shares to try a setting with: the best so far and its neighbours. How far ridge shrinks columns on one scale says
+/// little of another, which begins in the middle of the grid.
+fn first_shares(best: &Setting, known: &Tried, options: &GreedyRankRls) -> Vec<Lambda> {
+    let share = known.lambda.map_or(share_of(USUAL), share_of);
+    if best.trial.options.scale == options.scale {
+        let around = [1.0, 0.25, 4.0].map(|factor| Lambda::new(factor * share.value()).ok());
+        return around.into_iter().flatten().collect();
+    }
+    let [least, _, largest] = MIDDLE.map(share_of);
+    vec![if share < least {
+        least
+    } else if share > largest {
+        largest
+    } else {
+        share
+    }]
+}
+
+/// A share of the unit as a number.
+fn share_of(ridge: Ridge) -> Lambda {
+    ridge.lambda(1.0)
+}
+
+impl Setting {
+    /// The share with the best score; the first of several.
+    fn best(&self, measure: Measure) -> Option<(Lambda, &Score)> {
+        let mut best: Option<(Lambda, &Score)> = None;
+        for (share, score) in &self.tried {
+            let Ok(score) = score else { continue };
+            let known = best.and_then(|(_, score)| score.mean);
+            let better = |value| known.is_none_or(|known| measure.better(value, known));
+            if score.mean.is_some_and(better) {
+                best = Some((*share, score));
+            }
+        }
+        best
+    }
+
+    /// Why no share has a score.
+    fn error(&self, measure: Measure) -> Error {
+        let mut errors = self
+            .tried
+            .iter()
+            .filter_map(|(_, score)| score.as_ref().err());
+        let undefined = || Error::data(format!("{measure} is undefined in every query"));
+        errors.next().cloned().unwrap_or_else(undefined)
+    }
+
+    fn shares(&self) -> Vec<Tried> {
+        let of = |(share, score): &(Lambda, Result<Score>)| {
+            let lambda = Ridge::Share(*share);
+            let name = lambda.to_string();
+            match score {
+                Ok(score) => Tried {
+                    name,
+                    ..Tried::of(*share, score)
+                },
+                Err(error) => Tried {
+                    name,
+                    lambda: Some(lambda),
+                    value: None,
+                    standard_error: None,
+                    reason: Some(error.to_string()),
+                },
+            }
+        };
+        let mut tried: Vec<&(Lambda, Result<Score>)> = self.tried.iter().collect();
+        tried.sort_by(|a, b| a.0.total_cmp(b.0));
+        tried.into_iter().map(of).collect()
+    }
+}
+
+impl Tried {
+    /// With a share of the unit that has this score; without a name.
+    fn of(share: Lambda, score: &Score) -> Self {
+        Self {
+            name: String::new(),
+            lambda: Some(Ridge::Share(share)),
+            value: score.mean,
+            standard_error: score.standard_error,
+            reason: None,
+        }
+    }
+}
+
+/// The name of a strategy to try.
+fn exact_or_name(kind: StrategyKind) -> &'static str {
+    match kind {
+        StrategyKind::Auto => "exact",
+        kind => kind.name(),
+    }
+}
+
+impl Tune {
+    /// These options with the scale of columns, the scale of labels and the strategy of the selection chosen by folds of
+    /// `dataset`, as far as they are not given, and how: see [`choose`]. The whole grid of lambda is then for the
+    /// chosen setting. Nothing is chosen where lambdas are given, or squared errors judge. Several strategies or scales
+    /// of labels stay as they are. Where leave-query-out predictions judge, the strategy is the fastest exact one,
+    /// as they are biased for the other.
+    pub fn chosen(
+        &self,
+        own: Option<&Own<'_>>,
+        dataset: &Dataset<'_>,
+        each: &mut EachTrial<'_>,
+    ) -> Result<(Self, Option<Choice>)> {
+        if !self.lambdas.is_open() || self.measure == Measure::Squared {
+            return Ok((self.clone(), None));
+        }
+        let selections = self.selections();
+        let first = selections.first().unwrap_or(&self.selection);
+        let strategy = match first.strategy {
+            // It selects what the fastest exact one does, which chooses in its place.
+            StrategyKind::Auto if self.is_optimistic() => StrategyKind::Dense,
+            given => given,
+        };
+        let asked = GreedyRankRls {
+            strategy,
+            choose_by: Some(self.measure),
+            ..first.clone()
+        };
+        let (found, choice) = choose(&asked, own, dataset, each)?;
+        let strategy = match self.selection.strategy {
+            StrategyKind::Auto if !self.is_optimistic() => found.strategy,
+            given => given,
+        };
+        let selection = GreedyRankRls {
+            scale: found.scale,
+            label_scale: found.label_scale,
+            strategy,
+            ..self.selection.clone()
+        };
+        let options = Self {
+            selection,
+            ..self.clone()
+        };
+        Ok((options, choice))
+    }
+}
