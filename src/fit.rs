@@ -4,7 +4,7 @@ use crate::data::Dataset;
 use crate::error::Result;
 use crate::greedy::{Each, GreedyRankRls, Own, select_with, unwatched};
 use crate::model::Model;
-use crate::tune::{self, Tune, Tuned, Tuning, choose, unwatched_trials};
+use crate::tune::{self, Tune, Tuned, Tuning, affordable, choose, unwatched_trials};
 
 impl GreedyRankRls {
     /// Selects features of `data` and fits their weights. Without a lambda, [`choose`] chooses it, and all else that
@@ -71,8 +71,9 @@ impl GreedyRankRls {
         each: &mut Each<'_>,
     ) -> Result<Model> {
         self.check_effects(&[self.strategy], false, false)?;
-        let (options, choice) = choose(self, own, data, &mut unwatched_trials)?;
+        let (options, mut choice) = choose(self, own, data, &mut unwatched_trials)?;
         let candidates = options.candidates(data)?;
+        let options = affordable(options, choice.as_mut(), &candidates, data);
         let selection = select_with(&candidates, data, &options, own, &[], each)?;
         let summary = candidates.summary();
         Ok(Model {

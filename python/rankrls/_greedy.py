@@ -295,11 +295,11 @@ class GreedyRankRLS(_Selecting):
         Features to select, k.
     alpha : float or str, default="auto"
         The ridge parameter (lambda of the paper), above 0, or a share of the mean squared norm of a
-        centred row such as "1/64u". "auto" takes the best of "1/256u", "1/64u", "1/16u",
-        "1/4u" and "1u" by three folds of the queries. It tries up to three more past an edge. With
-        "distil" it is "1/16u", and "1/64u" from 500 queries on.
+        centred row such as "1/64u". "auto": three folds of the queries choose it, and all else that
+        is "auto". With a number nothing is chosen: the selection is that of the paper.
     strategy : str, default="auto"
-        "auto" is the fastest exact strategy that fits into memory. "bounded", "dense" and "lowmem"
+        "auto" is the fastest exact strategy that fits into memory, or "distil" where `alpha` is
+        "auto" and folds choose that. "bounded", "dense" and "lowmem"
         are exact and find the same features. "distil" selects towards the hold-out predictions of
         RankRLS on all columns, for few queries and many columns. "sampled", "residual", "backfit",
         "univariate", "fs-ed" and "random" are cheaper or there to compare. "fs-ed" takes labels of
@@ -309,6 +309,8 @@ class GreedyRankRLS(_Selecting):
         "cindex", "map", "mrr", "p@5" or "ndcg@10" is of the leave-query-out predictions.
     convention : {"standard", "letor"}, default="standard"
         Convention of the criterion, where its name has none.
+    choose_by : str, optional
+        The measure by which folds choose what is "auto". By default that of `criterion`, else "cindex".
     query_weight : {"uniform", "pairs", "size"}, default="uniform"
         Weight of a query of n rows: 1, n or 1/n. Rows, pairs or queries then count alike.
     scale : {"auto", "none", "sd", "max"}, default="auto"
@@ -406,6 +408,7 @@ class GreedyRankRLS(_Selecting):
         **_Selecting._parameter_constraints,
         "alpha": _data.RIDGE,
         "strategy": [str],
+        "choose_by": [str, None],
     }
     n_features_to_select: int = 10
     _: KW_ONLY
@@ -413,6 +416,7 @@ class GreedyRankRLS(_Selecting):
     strategy: str = "auto"
     criterion: str = "squared"
     convention: Convention = "standard"
+    choose_by: str | None = None
     query_weight: QueryWeight = "uniform"
     scale: AutoScale = "auto"
     include: Columns | None = None
@@ -432,6 +436,7 @@ class GreedyRankRLS(_Selecting):
             options["lambda"] = _data.text(self.alpha, "alpha")
         if self.strategy != "auto":
             options["strategy"] = self.strategy
+        options["choose_by"] = self.choose_by
         return options
 
     def _search(

@@ -112,11 +112,12 @@ fn work(
     watch: &mut Watch<'_>,
 ) -> Result<Option<Found>> {
     let data = data.dataset()?;
-    let Some((options, choice)) = choose(&data, &given, watch)? else {
+    let Some((options, mut choice)) = choose(&data, &given, watch)? else {
         return Ok(None);
     };
     // Columns count from 0 in Python.
     let candidates = options.candidates(&data)?.counted_from(IndexBase::Zero);
+    let options = tune::affordable(options, choice.as_mut(), &candidates, &data);
     let mut each = |step: &Step, work: &Selecting<'_>| {
         let number = work.steps().len();
         taken.steps.push(step.clone());

@@ -206,6 +206,14 @@ impl<'a> Columns<'a> {
         self.features.get_or_insert_with(all).to_mut()
     }
 
+    /// Makes room for so many columns and entries more, and no more than that.
+    pub(super) fn reserve(&mut self, columns: usize, entries: usize) {
+        self.rows.to_mut().reserve_exact(entries);
+        self.values.to_mut().reserve_exact(entries);
+        self.starts.to_mut().reserve_exact(columns);
+        self.features_mut().reserve_exact(columns);
+    }
+
     /// Adds the column of a `feature` after the last, unless it has no entries.
     pub(crate) fn push(&mut self, feature: u32, entries: impl Iterator<Item = (u32, f64)>) {
         let (rows, values) = (self.rows.to_mut(), self.values.to_mut());

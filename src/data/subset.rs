@@ -44,6 +44,9 @@ impl Dataset<'_> {
             places[row as usize] = Some(place);
         }
         let mut columns = Columns::none(rows.len(), self.width());
+        let kept = self.columns.rows.iter();
+        let kept = kept.filter(|&&row| places[row as usize].is_some()).count();
+        columns.reserve(self.stored_columns().min(kept), kept);
         for position in 0..self.stored_columns() {
             let entries = self.column(position).iter();
             let kept = entries.filter_map(|(row, value)| Some((places[row]?, value)));

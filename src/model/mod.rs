@@ -305,6 +305,8 @@ impl Model {
             options.lambda = self.lambda.into();
             options.scale = options.scale.or(then.scale);
             options.label_scale = options.label_scale.or(then.label_scale);
+            let teacher = options.teacher_lambda.take();
+            options.teacher_lambda = teacher.or_else(|| then.teacher_lambda.clone());
             options.choose_by = None;
         }
         options

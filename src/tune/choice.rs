@@ -9,11 +9,12 @@ use std::ops::Range;
 
 use super::Tune;
 use super::trials::{ChoiceEvent, EachTrial, FOLDS, Trial, Trials};
+use crate::candidates::Candidates;
 use crate::columns::Scale;
 use crate::data::{Dataset, Groups, LabelScale};
 use crate::error::{Error, Kind, Result};
-use crate::greedy::{Choice, GreedyRankRls, Own, StrategyKind, Tried};
-use crate::lambda::{Lambda, Ridge};
+use crate::greedy::{Choice, GreedyRankRls, Own, StrategyKind, Tried, plan_with};
+use crate::lambda::{Lambda, Lambdas, Ridge};
 use crate::metrics::{Measure, Score, check_labels};
 
 /// Most features of a model that is judged.
@@ -69,15 +70,9 @@ pub fn choose(
     options.check()?;
     let paired = paired(dataset);
     if paired.iter().filter(|paired| **paired).count() < FOLDS {
-        let reason = "fewer than three queries have rows of different labels";
-        let choice = Choice {
-            reason: Some(reason.to_owned()),
-            ..unmade(options, dataset)
-        };
-        return Ok((usual(options), Some(choice)));
+        let reason = "fewer than three queries have rows of different labels".to_owned();
+        return Ok(nothing_chosen(options, dataset, reason));
     }
-    let data = drawn(dataset, &paired, options.seed())?;
-    let choice = unmade(options, &data);
     if let Some(metric) = options.judged_by().metric() {
         let (labels, queries) = (dataset.labels(), dataset.queries());
         check_labels(&[metric], labels, queries, None)
@@ -85,13 +80,23 @@ pub fn choose(
     }
     let axes = Axes::of(options, own.is_some());
     let first = GreedyRankRls {
-        k: choice.k,
+        k: options.k.min(options.included().len().max(MOST_FEATURES)),
         scale: Some(axes.scales[0]),
         label_scale: axes.label_scales[0],
         strategy: axes.strategies[0],
         ..options.clone()
     };
-    let trials = Trials::new(dataset, &data, &first, &axes.scales, own, each)?;
+    let begun = drawn(dataset, &paired, options).and_then(|data| {
+        let choice = unmade(&first, &data);
+        let trials = Trials::new(dataset, &data, &first, &axes.scales, own, each)?;
+        Ok((choice, trials))
+    });
+    let (choice, trials) = match begun {
+        Err(error) if error.kind() == Kind::Memory => {
+            return Ok(nothing_chosen(options, dataset, error.to_string()));
+        }
+        begun => begun?,
+    };
     let mut search = Search {
         trials,
         choice,
@@ -101,6 +106,34 @@ pub fn choose(
     };
     search.run(&axes)?;
     Ok(search.chosen(options))
+}
+
+/// The `options` that folds came to by `choice`, for a selection among the `candidates` of all the data: with the exact
+/// strategy where the memory does not allow `distil`, which the choice then names as left out.
+pub fn affordable(
+    options: GreedyRankRls,
+    choice: Option<&mut Choice>,
+    candidates: &Candidates,
+    dataset: &Dataset<'_>,
+) -> GreedyRankRls {
+    let tried = choice.map(|choice| &mut choice.strategy[..]);
+    let Some([exact, distil]) = tried else {
+        return options;
+    };
+    let planned = plan_with(candidates, dataset, &options, None);
+    let Some(error) = planned.err().filter(|_| options.strategy.distils()) else {
+        return options;
+    };
+    if error.kind() != Kind::Memory {
+        return options;
+    }
+    distil.reason = Some(error.to_string());
+    GreedyRankRls {
+        strategy: StrategyKind::Auto,
+        lambda: exact.lambda.or(options.lambda),
+        teacher_lambda: None,
+        ..options
+    }
 }
 
 /// Before anything is tried on `data`.
@@ -118,6 +151,19 @@ fn unmade(options: &GreedyRankRls, data: &Dataset<'_>) -> Choice {
         lambda: Vec::new(),
         reason: None,
     }
+}
+
+/// The options where folds cannot choose for a `reason`, and a choice that says so.
+fn nothing_chosen(
+    options: &GreedyRankRls,
+    data: &Dataset<'_>,
+    reason: String,
+) -> (GreedyRankRls, Option<Choice>) {
+    let choice = Choice {
+        reason: Some(reason),
+        ..unmade(options, data)
+    };
+    (usual(options), Some(choice))
 }
 
 /// The options where nothing can be chosen.
@@ -141,7 +187,11 @@ fn paired(data: &Dataset<'_>) -> Vec<bool> {
 
 /// The data, or where these have many rows, whole queries of these that are `paired`: about [`MOST_ROWS`], and not more
 /// unless three queries have.
-fn drawn<'a>(data: &'a Dataset<'_>, paired: &[bool], seed: u64) -> Result<Cow<'a, Dataset<'a>>> {
+fn drawn<'a>(
+    data: &'a Dataset<'_>,
+    paired: &[bool],
+    options: &GreedyRankRls,
+) -> Result<Cow<'a, Dataset<'a>>> {
     if data.rows() <= MOST_ROWS {
         return Ok(Cow::Borrowed(data));
     }
@@ -151,7 +201,7 @@ fn drawn<'a>(data: &'a Dataset<'_>, paired: &[bool], seed: u64) -> Result<Cow<'a
         if parts < 2 {
             break (0..queries.len()).collect();
         }
-        let groups = Groups::folds(&queries, parts.min(queries.len()), seed)?;
+        let groups = Groups::folds(&queries, parts.min(queries.len()), options.seed())?;
         let first = groups.iter().next().unwrap_or_default();
         let rows: usize = first.iter().map(|&query| queries.range(query).len()).sum();
         if rows <= MOST_ROWS && first.len() >= FOLDS {
@@ -164,6 +214,17 @@ fn drawn<'a>(data: &'a Dataset<'_>, paired: &[bool], seed: u64) -> Result<Cow<'a
     };
     let own: Vec<usize> = (0..paired.len()).filter(|&query| paired[query]).collect();
     let own: Vec<usize> = places.into_iter().map(|place| own[place]).collect();
+    let rows: usize = own
+        .iter()
+        .map(|&query| data.queries().range(query).len())
+        .sum();
+    let bytes = data.memory() / data.rows() as u64 * rows as u64;
+    let memory = options.memory.holding(data.memory());
+    memory.require(
+        "the queries that are drawn need",
+        bytes,
+        "allow more memory",
+    )?;
     data.queries_subset(&own).map(Cow::Owned)
 }
 
@@ -203,7 +264,7 @@ impl Axes {
     }
 }
 
-/// A setting, and the shares of the unit that it was tried with, in the order in which it was.
+/// A setting, and the shares of the unit that it was tried with, in this order.
 struct Setting {
     trial: Trial,
     tried: Vec<(Lambda, Result<Score>)>,
@@ -225,6 +286,9 @@ impl Search<'_, '_> {
     fn run(&mut self, axes: &Axes) -> Result<()> {
         let scale = |options: &mut GreedyRankRls, scale| options.scale = Some(scale);
         self.axis(&axes.scales, Scale::name, scale, |choice| &mut choice.scale)?;
+        if let Some((best, _)) = &self.best {
+            self.trials.keep_scale(&best.trial.options)?;
+        }
         let name = |scale: Option<LabelScale>| scale.unwrap_or_default().name();
         let scale = |options: &mut GreedyRankRls, scale| options.label_scale = scale;
         self.axis(&axes.label_scales, name, scale, |choice| {
@@ -273,18 +337,19 @@ impl Search<'_, '_> {
     }
 
     /// Tries a setting, and keeps it if it is the best so far: the first with the middle of the grid and on from there,
-    /// any other with the shares that [`first_shares`] names. Leaves out one that cannot be computed, or takes too much memory.
+    /// any other with one share, and on from there if it may be the best. Leaves out one that cannot be computed, or
+    /// takes too much memory.
     fn setting(&mut self, options: GreedyRankRls) -> Result<Tried> {
-        let (shares, begun) = match &self.best {
-            None => (MIDDLE.map(share_of).to_vec(), false),
-            Some((best, known)) => (first_shares(best, known, &options), true),
+        let shares = match &self.best {
+            None => MIDDLE.map(share_of).to_vec(),
+            Some((_, known)) => vec![middle(known)],
         };
         let mut setting = Setting {
             trial: Trial::new(options),
             tried: Vec::new(),
         };
         self.judge(&mut setting, &shares)?;
-        if !begun {
+        if self.may_win(&setting) {
             let [least, largest] = ENDS.map(share_of);
             self.climb(&mut setting, |share| (least..=largest).contains(share))?;
         }
@@ -300,6 +365,21 @@ impl Search<'_, '_> {
             self.best = Some((setting, found.clone()));
         }
         Ok(found)
+    }
+
+    /// Whether another ridge parameter may make this setting the best. How far ridge shrinks columns on one scale says
+    /// little of another, so that these are compared by one.
+    fn may_win(&self, setting: &Setting) -> bool {
+        let measure = self.choice.measure;
+        let Some((best, _)) = &self.best else {
+            return true;
+        };
+        let scores = best.best(measure).zip(setting.best(measure));
+        let Some(((_, known), (_, found))) = scores else {
+            return false;
+        };
+        let is_of_scale = best.trial.options.scale == setting.trial.options.scale;
+        is_of_scale && may_exceed(found, known, measure)
     }
 
     fn judge(&mut self, setting: &mut Setting, shares: &[Lambda]) -> Result<()> {
@@ -361,28 +441,37 @@ impl Search<'_, '_> {
             label_scale: found.label_scale,
             strategy,
             lambda: Some(Ridge::Share(share)),
+            teacher_lambda: asked.teacher_lambda.clone().or_else(|| {
+                let share = setting.trial.teacher?;
+                Some(Lambdas::Given(vec![share]))
+            }),
             ..asked.clone()
         };
         (options, Some(self.choice))
     }
 }
 
-/// The shares to try a setting with: the best so far and its neighbours. How far ridge shrinks columns on one scale says
-/// little of another, which begins in the middle of the grid.
-fn first_shares(best: &Setting, known: &Tried, options: &GreedyRankRls) -> Vec<Lambda> {
+/// The share to try a setting with: the best so far, or what is nearest in the middle of the grid.
+fn middle(known: &Tried) -> Lambda {
     let share = known.lambda.map_or(share_of(USUAL), share_of);
-    if best.trial.options.scale == options.scale {
-        let around = [1.0, 0.25, 4.0].map(|factor| Lambda::new(factor * share.value()).ok());
-        return around.into_iter().flatten().collect();
-    }
     let [least, _, largest] = MIDDLE.map(share_of);
-    vec![if share < least {
+    if share < least {
         least
     } else if share > largest {
         largest
     } else {
         share
-    }]
+    }
+}
+
+/// Whether the difference of `found` and `known`, query by query, is above 0 or less than a standard error below.
+fn may_exceed(found: &Score, known: &Score, measure: Measure) -> bool {
+    let sign = if measure.better(1.0, 0.0) { 1.0 } else { -1.0 };
+    let pairs = found.per_query.iter().zip(&known.per_query);
+    let differences = pairs.map(|(found, known)| Some(sign * ((*found)? - (*known)?)));
+    let gap = Score::of(differences.collect());
+    let mean = gap.mean.unwrap_or_default();
+    mean + gap.standard_error.unwrap_or_default() >= 0.0
 }
 
 /// A share of the unit as a number.

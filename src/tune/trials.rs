@@ -5,7 +5,6 @@ use std::ops::ControlFlow;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-use rankrls_files::Remedy;
 use rayon::prelude::*;
 
 use super::Tune;
@@ -13,7 +12,7 @@ use super::folds::{Fold, Part, groups};
 use super::meter::Meter;
 use super::run::side_by_side;
 use crate::candidates::Candidates;
-use crate::columns::{ColumnClasses, QueryWeight, Scale};
+use crate::columns::{QueryWeight, Scale};
 use crate::data::{Dataset, Feature};
 use crate::error::{Error, Kind, Result};
 use crate::greedy::{Choice, GreedyRankRls, Labels, Own, Plan, Selecting, plan_with};
@@ -24,6 +23,14 @@ use crate::stop;
 
 /// Folds of the queries.
 pub(super) const FOLDS: usize = 3;
+
+/// The shares of the unit that a teacher without a ridge parameter has. Steps are long, as errors hardly depend on it.
+const TEACHER: [Ridge; 4] = [
+    Ridge::fraction((1, 1024)),
+    Ridge::fraction((1, 64)),
+    Ridge::fraction((1, 4)),
+    Ridge::fraction((4, 1)),
+];
 
 /// News of a choice.
 #[derive(Debug, Clone, Copy)]
@@ -52,7 +59,7 @@ pub fn unwatched_trials(_: ChoiceEvent<'_>) -> ControlFlow<()> {
 /// The values of all queries, in the order of the data.
 type Values = Vec<Option<f64>>;
 
-/// The folds that all settings are tried on, and the candidates on the scale of the last of them.
+/// The folds that all settings are tried on.
 pub(super) struct Trials<'a, 'e> {
     own: Option<&'a Own<'a>>,
     /// Labels of the data, as their largest is that of the scale of grades.
@@ -60,9 +67,13 @@ pub(super) struct Trials<'a, 'e> {
     queries: usize,
     /// The columns to include.
     included: Vec<Feature>,
+    /// Their candidates are as the data have them, where several scales are to be tried.
     folds: Vec<Fold>,
-    /// The candidates of each fold as the data have them, where several scales are to be tried.
-    bases: Vec<ColumnClasses>,
+    /// The query weight and the scale of these candidates.
+    base: (QueryWeight, Scale),
+    /// The candidates on the scale of the last setting, where they are not those of the folds.
+    scaled: Vec<Candidates>,
+    /// That scale, if it could be had.
     scale: Option<Scale>,
     /// The memory that may be taken, with the data in use.
     memory: Memory,
@@ -75,13 +86,18 @@ pub(super) struct Trial {
     pub(super) options: GreedyRankRls,
     /// The labels of each fold, once they are made: a teacher takes long.
     labels: Vec<Result<Labels>>,
+    /// The ridge parameter of the teachers, a share of the unit, if there were some that were trained.
+    pub(super) teacher: Option<Ridge>,
 }
 
 impl Trial {
     /// Of a selection by these `options`, but for lambda.
     pub(super) fn new(options: GreedyRankRls) -> Self {
-        let labels = Vec::new();
-        Self { options, labels }
+        Self {
+            options,
+            labels: Vec::new(),
+            teacher: None,
+        }
     }
 }
 
@@ -101,46 +117,31 @@ impl<'a, 'e> Trials<'a, 'e> {
         own: Option<&'a Own<'a>>,
         each: &'e mut EachTrial<'a>,
     ) -> Result<Self> {
-        let mut memory = first.memory.holding(whole.memory());
-        if drawn.rows() < whole.rows() {
-            memory = memory.holding(drawn.memory());
-        }
-        let rescaled = scales.len() > 1;
-        let selection = |memory: Memory| GreedyRankRls {
-            scale: first.scale.filter(|_| !rescaled),
-            query_weight: if rescaled {
-                QueryWeight::Uniform
+        let memory = first.memory.holding(whole.memory());
+        let base = match scales {
+            [scale] => (first.query_weight, *scale),
+            _ => (QueryWeight::Uniform, Scale::None),
+        };
+        let selection = GreedyRankRls {
+            query_weight: base.0,
+            scale: Some(base.1),
+            memory: if drawn.rows() < whole.rows() {
+                memory.holding(drawn.memory())
             } else {
-                first.query_weight
+                memory
             },
-            memory,
             ..first.clone()
         };
-        let mut held = memory;
-        let mut folds = Vec::new();
-        for left_out in groups(drawn.queries(), FOLDS, first.seed())?.iter() {
-            let fold = Fold::new(
-                drawn,
-                left_out.to_vec(),
-                &selection(held),
-                first.needs_data(),
-            );
-            let fold = fold.map_err(cannot_choose)?;
-            held = held.holding(fold.memory());
-            folds.push(fold);
-        }
-        stop::check()?;
-        let bases = folds.iter().filter(|_| rescaled);
+        let folds = folds(drawn, &selection)?;
         Ok(Self {
             own,
             labels: whole.labels(),
             queries: drawn.queries().len(),
             included: first.included_features(whole)?,
-            bases: bases
-                .map(|fold| fold.candidates.classes().clone())
-                .collect(),
-            scale: first.scale.filter(|_| !rescaled),
             folds,
+            base,
+            scaled: Vec::new(),
+            scale: Some(base.1).filter(|_| base.0 == first.query_weight),
             memory,
             each: Mutex::new(each),
             stopped: AtomicBool::new(false),
@@ -149,22 +150,48 @@ impl<'a, 'e> Trials<'a, 'e> {
 
     /// The memory with the folds in use.
     fn held(&self) -> Memory {
-        let bases = self.bases.iter().map(ColumnClasses::memory);
-        let held = self.folds.iter().map(Fold::memory).chain(bases);
+        let scaled = self.scaled.iter().map(Candidates::memory);
+        let held = self.folds.iter().map(Fold::memory).chain(scaled);
         held.fold(self.memory, Memory::holding)
     }
 
-    /// Makes the candidates on this scale, where those at hand are on another.
+    /// The data without a fold, and their candidates on the scale at hand.
+    fn part(&self, fold: usize) -> Part<'_> {
+        let part = self.folds[fold].part();
+        Part {
+            candidates: self.scaled.get(fold).unwrap_or(part.candidates),
+            ..part
+        }
+    }
+
+    /// Makes the candidates on the scale of these options, where those at hand are on another.
     fn rescale(&mut self, options: &GreedyRankRls) -> Result<()> {
-        if self.scale == options.scale || self.bases.is_empty() {
+        let (weight, scale) = (options.query_weight, options.column_scale());
+        if self.scale == Some(scale) {
             return Ok(());
         }
-        self.scale = options.scale;
-        let (weight, scale) = (options.query_weight, options.column_scale());
-        for (fold, base) in self.folds.iter_mut().zip(&self.bases) {
-            fold.candidates = Candidates::from(base.on_scale(weight, scale));
+        self.scaled.clear();
+        self.scale = None;
+        if (weight, scale) != self.base {
+            let folds = self.folds.iter().map(|fold| &fold.candidates);
+            let bytes = folds.clone().map(Candidates::memory).sum();
+            let what = "the folds on another scale need";
+            self.held().require(what, bytes, "allow more memory")?;
+            let scaled = folds.map(|base| base.classes().on_scale(weight, scale).into());
+            self.scaled = scaled.collect();
         }
+        self.scale = Some(scale);
         stop::check()
+    }
+
+    /// Keeps the candidates on the scale of these options alone: all settings to come are on it.
+    pub(super) fn keep_scale(&mut self, options: &GreedyRankRls) -> Result<()> {
+        self.rescale(options)?;
+        for (fold, scaled) in self.folds.iter_mut().zip(self.scaled.drain(..)) {
+            fold.candidates = scaled;
+        }
+        self.base = (options.query_weight, options.column_scale());
+        Ok(())
     }
 
     /// Judges models with each of these `shares` of the unit: each share with its score, or why there is none.
@@ -173,7 +200,15 @@ impl<'a, 'e> Trials<'a, 'e> {
         trial: &mut Trial,
         shares: &[Lambda],
     ) -> Result<Vec<(Lambda, Result<Score>)>> {
-        self.rescale(&trial.options)?;
+        match self.rescale(&trial.options) {
+            Err(error) if error.kind() == Kind::Memory => {
+                return Ok(shares
+                    .iter()
+                    .map(|&share| (share, Err(error.clone())))
+                    .collect());
+            }
+            rescaled => rescaled?,
+        }
         let jobs: Vec<Result<Vec<Job>>> = shares
             .iter()
             .map(|&share| self.jobs(trial, share))
@@ -184,7 +219,7 @@ impl<'a, 'e> Trials<'a, 'e> {
             steps: ready.iter().map(|job| job.plan.steps).sum(),
         });
         if trial.labels.is_empty() {
-            trial.labels = self.labels(&ready);
+            (trial.labels, trial.teacher) = self.labels(&ready);
         }
         let values = self.all_values(trial, &ready)?;
         let mut values = values.into_iter();
@@ -202,8 +237,8 @@ impl<'a, 'e> Trials<'a, 'e> {
     fn jobs(&self, trial: &Trial, share: Lambda) -> Result<Vec<Job>> {
         let held = self.held();
         let mut jobs = Vec::new();
-        for (place, fold) in self.folds.iter().enumerate() {
-            let Part { candidates, data } = fold.part();
+        for place in 0..self.folds.len() {
+            let Part { candidates, data } = self.part(place);
             // Those are counted once more there.
             let again = candidates.memory() + data.memory();
             let options = GreedyRankRls {
@@ -229,62 +264,79 @@ impl<'a, 'e> Trials<'a, 'e> {
         Ok(jobs)
     }
 
-    /// The labels of each fold, by the plan of any job of it: no ridge parameter changes them. The teacher of the first
-    /// fold searches for its own ridge parameter, and the others take the same share of the unit.
-    fn labels(&self, jobs: &[&Job]) -> Vec<Result<Labels>> {
-        let of = |place: usize, share: Option<Ridge>| {
-            let job = jobs.iter().find(|job| job.fold == place);
+    /// The labels of each fold, by the plan of any job of it, as no ridge parameter changes them; and the share of
+    /// the unit that teachers have. The teacher of the first fold searches for it, and the others take the same.
+    fn labels(&self, jobs: &[&Job]) -> (Vec<Result<Labels>>, Option<Ridge>) {
+        let job_of = |place: usize| jobs.iter().find(|job| job.fold == place);
+        let of = |place: usize, shares: Option<Vec<Ridge>>| {
             // Nobody asks for those of a fold without a job.
+            let job = job_of(place);
             let job = job.ok_or_else(|| Error::data("a fold has nothing to select from"))?;
             let mut plan = job.plan.clone();
-            if let Some(share) = share {
-                plan.options.teacher_lambda = Some(Lambdas::Given(vec![share]));
+            if let Some(shares) = shares {
+                plan.options.teacher_lambda = Some(Lambdas::Given(shares));
             }
-            let Part { candidates, data } = self.folds[place].part();
+            let Part { candidates, data } = self.part(place);
             Labels::new(candidates, data, &plan)
         };
-        let first = of(0, None);
+        let first = job_of(0).and_then(|job| job.plan.options.teacher_lambda.as_ref());
+        let first = of(
+            0,
+            first
+                .filter(|list| list.is_open())
+                .map(|_| TEACHER.to_vec()),
+        );
         let teacher = first.as_ref().ok().and_then(|labels| labels.teacher);
-        let unit = self.folds[0].candidates.unit();
+        let unit = self.part(0).candidates.unit();
         let share = teacher.and_then(|teacher| Lambda::new(teacher.lambda?.value() / unit).ok());
         let share = share.map(Ridge::Share);
-        let others = (1..self.folds.len()).into_par_iter().with_max_len(1);
-        let others = others.map(|place| of(place, share));
-        let others: Vec<_> = others.collect();
-        iter::once(first).chain(others).collect()
+        let shares = share.map(|share| vec![share]);
+        let others: Vec<usize> = (1..self.folds.len()).collect();
+        let size = |&place: &usize| job_of(place).map_or(0, |job| job.plan.memory);
+        let others = self.side_by_side(&others, size, |&place| of(place, shares.clone()));
+        (iter::once(first).chain(others).collect(), share)
     }
 
-    /// The values of the queries that each job has left out, in order. As many tasks as fit into memory take one job
-    /// after the other.
+    /// The values of the queries that each job has left out, in order.
     fn all_values(&self, trial: &Trial, jobs: &[&Job]) -> Result<Vec<Result<Values>>> {
-        let sizes = jobs.iter().map(|job| job.plan.memory).collect();
-        let at_once = side_by_side(self.held(), sizes, rayon::current_num_threads());
-        let next = AtomicUsize::new(0);
-        let work = |_: usize| {
-            let mut done = Vec::new();
-            loop {
-                let place = next.fetch_add(1, Ordering::Relaxed);
-                let Some(job) = jobs.get(place) else {
-                    return done;
-                };
-                done.push((place, self.values(trial, job)));
-            }
-        };
-        let workers = (0..at_once).into_par_iter().with_max_len(1);
-        let mut values: Vec<_> = workers.flat_map_iter(work).collect();
+        let values = self.side_by_side(jobs, |job| job.plan.memory, |job| self.values(trial, job));
         stop::check()?;
         if self.stopped.load(Ordering::Relaxed) {
             return Err(Error::stopped());
         }
-        values.sort_by_key(|(place, _)| *place);
-        Ok(values.into_iter().map(|(_, values)| values).collect())
+        Ok(values)
+    }
+
+    /// What `work` makes of each of `items` of these sizes in bytes, in order. As many tasks as fit into memory take one
+    /// item after the other.
+    fn side_by_side<T: Sync, R: Send>(
+        &self,
+        items: &[T],
+        size: impl Fn(&T) -> u64,
+        work: impl Fn(&T) -> R + Sync,
+    ) -> Vec<R> {
+        let sizes = items.iter().map(size).collect();
+        let at_once = side_by_side(self.held(), sizes, rayon::current_num_threads());
+        let next = AtomicUsize::new(0);
+        let task = |_: usize| {
+            let place = || next.fetch_add(1, Ordering::Relaxed);
+            let mine = iter::from_fn(|| {
+                let place = place();
+                Some((place, work(items.get(place)?)))
+            });
+            mine.collect::<Vec<_>>()
+        };
+        let tasks = (0..at_once).into_par_iter().with_max_len(1);
+        let mut made: Vec<_> = tasks.flat_map_iter(task).collect();
+        made.sort_by_key(|(place, _)| *place);
+        made.into_iter().map(|(_, made)| made).collect()
     }
 
     /// The values of the queries that a job has left out, by the model of its last step.
     fn values(&self, trial: &Trial, job: &Job) -> Result<Values> {
         let fold = &self.folds[job.fold];
         let labels = trial.labels[job.fold].as_ref().map_err(Error::clone)?;
-        let Part { candidates, data } = fold.part();
+        let Part { candidates, data } = self.part(job.fold);
         let mut work =
             Selecting::begin(candidates, data.labels(), labels, &job.plan, self.own, &[])?;
         while work.advance()?.is_some() {
@@ -339,7 +391,22 @@ impl<'a, 'e> Trials<'a, 'e> {
     }
 }
 
-fn cannot_choose(error: Error) -> Error {
-    let remedy = Remedy::GiveLambda;
-    error.within(format_args!("cannot choose lambda by folds: {remedy}: "))
+/// Folds of the queries of `data`, with all in use in the memory of `selection`.
+fn folds(data: &Dataset<'_>, selection: &GreedyRankRls) -> Result<Vec<Fold>> {
+    let mut memory = selection.memory;
+    let mut folds = Vec::new();
+    for left_out in groups(data.queries(), FOLDS, selection.seed())?.iter() {
+        let needed = selection.needs_data();
+        let selection = GreedyRankRls {
+            memory,
+            ..selection.clone()
+        };
+        // The data without the fold, and the fold.
+        memory.require("the folds need", data.memory(), "allow more memory")?;
+        let fold = Fold::new(data, left_out.to_vec(), &selection, needed)?;
+        memory = memory.holding(fold.memory());
+        folds.push(fold);
+    }
+    stop::check()?;
+    Ok(folds)
 }

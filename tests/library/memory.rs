@@ -243,12 +243,16 @@ fn a_choice_counts_it() {
             memory,
             ..GreedyRankRls::new(1, None)
         };
-        choose(&options, None, &data, &mut unwatched_trials).map(drop)
+        choose(&options, None, &data, &mut unwatched_trials).unwrap()
     };
     let limit = 1 << 30;
-    assert!(chosen(Memory::limit(limit)).is_ok());
-    let error = chosen(Memory::limit(limit).holding(limit)).unwrap_err();
-    assert!(error.to_string().contains("are allowed"), "{error}");
+    let (_, choice) = chosen(Memory::limit(limit));
+    assert_eq!(choice.unwrap().reason, None);
+    // Without the memory for folds nothing is chosen, and nothing refused that a selection has the memory for.
+    let (options, choice) = chosen(Memory::limit(limit).holding(limit));
+    assert_eq!(options.lambda, Some("1/16u".parse().unwrap()));
+    let reason = choice.unwrap().reason.unwrap();
+    assert!(reason.contains("are allowed"), "{reason}");
 }
 
 /// Classes are refused before they take the memory, by whichever way they are asked for.

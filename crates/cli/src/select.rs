@@ -13,6 +13,7 @@ use rankrls::greedy::job::{Selecting, TestPath, select_among};
 use rankrls::greedy::{Choice, Ending, GreedyRankRls, Selection};
 use rankrls::metrics::{Metric, parse_list};
 use rankrls::model::{DataSummary, Unfinished};
+use rankrls::tune;
 use rankrls::warning::Warning;
 use rankrls::{Candidates, Dataset, Error, Model, Ridge, Step};
 use rankrls_files::memory;
@@ -205,12 +206,13 @@ impl Job<'_> {
         let mut options = args.options();
         options.memory = self.input.others_in(options.memory);
         options = options.counted(&self.input.train)?;
-        let Some((options, choice)) = self.chosen(&options, unfinished.as_ref())? else {
+        let Some((options, mut choice)) = self.chosen(&options, unfinished.as_ref())? else {
             return Ok(session.without_results());
         };
         let keeps_units = args.options().keeps_units();
         let candidates = candidates(&mut self.input, packed, &options, keeps_units, session)?;
         self.input.warn_of_seen(false, session.console);
+        let options = tune::affordable(options, choice.as_mut(), &candidates, &self.input.train);
         let (options, given) = self.given(options, &candidates, unfinished.as_mut())?;
         let (input, summary) = (&self.input, candidates.summary());
         let mut tested = Tested::new(input.test_path(&args.metrics, args.convention.known()));

@@ -263,13 +263,19 @@ fn units_that_differ_a_lot_are_told_where_nothing_scales() {
         folder.write("t.svm", rows(size));
         for run in [
             "select t.svm -k 1 --lambda 1",
-            "select t.svm -k 1",
-            "tune t.svm -k 1",
+            "select t.svm -k 1 --scale none",
+            "tune t.svm -k 1 --lambda 1",
             "compare t.svm -k 1 --lambda 1",
             "train t.svm --lambda 1",
         ] {
             folder.warns(&format!("{run} => {told}"));
+            let (run, _) = run.split_once(" --scale").unwrap_or((run, ""));
             let (_, errors) = folder.run(&format!("{run} --scale sd"));
+            assert!(!errors.contains("deviations"), "{run}: {errors}");
+        }
+        // Folds have compared scales.
+        for run in ["select t.svm -k 1", "tune t.svm -k 1"] {
+            let (_, errors) = folder.run(run);
             assert!(!errors.contains("deviations"), "{run}: {errors}");
         }
         folder.warns(&format!("info t.svm => {told}"));
@@ -343,7 +349,6 @@ fn columns_beside_which_others_hardly_count_are_named_at_the_edge() {
     let told = "of the grid";
     for command in [
         format!("train t.csv {read} --lambda 1e6,1e8"),
-        format!("select t.csv {read} -k 2 --lambda auto"),
         format!("tune t.csv {read} -k 2 --lambda 1e6,1e8"),
     ] {
         let (_, errors) = folder.run(&command);
