@@ -86,7 +86,7 @@ fn so_far(choice: &Choice) -> String {
 /// `unit`.
 pub(crate) fn text(choice: &Choice, lambda: f64, rows: usize, unit: f64) -> String {
     if let Some(reason) = &choice.reason {
-        return format!("nothing was chosen by folds: {reason}\n");
+        return format!("lambda is 1/16u, and nothing was chosen by folds: {reason}\n");
     }
     let (queries, features) = (
         counted(choice.queries, "query"),
