@@ -52,6 +52,9 @@ pub struct Tried {
     pub value: Option<f64>,
     /// Its standard error.
     pub standard_error: Option<f64>,
+    /// Whether it was chosen; of no ridge parameter.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub chosen: bool,
     /// Why it was left out, if it was.
     #[serde(default, skip_serializing_if = "is_default")]
     pub reason: Option<String>,

@@ -41,7 +41,7 @@ const MOST_SHARES: usize = 8;
 /// Without one, three folds of the queries choose it, and what is not given of these, one after the other: the scale
 /// of columns (`none`, `sd`, `max`), the scale of labels (`raw`, `sqrt-sd`), and the strategy (the fastest exact one,
 /// `distil`). Models of `k` features, at most 50, are judged by [`GreedyRankRls::judged_by`], and ties go to the
-/// first. Squared errors on several scales do not compare: they choose the ridge parameter alone. Of large data,
+/// first; scales of columns tie within a standard error. Squared errors on several scales do not compare: they choose the ridge parameter alone. Of large data,
 /// queries of at most 5,000 rows take part. A setting that cannot be computed, or takes too much memory, is left out.
 /// Where fewer than three queries have rows of different labels, nothing is chosen, and lambda is 1/16 of the unit.
 ///
@@ -128,6 +128,7 @@ pub fn affordable(
         return options;
     }
     distil.reason = Some(error.to_string());
+    (exact.chosen, distil.chosen) = (true, false);
     GreedyRankRls {
         strategy: StrategyKind::Auto,
         lambda: exact.lambda.or(options.lambda),
@@ -329,7 +330,11 @@ impl Search<'_, '_> {
             };
             let name = name(value).to_owned();
             if values.len() > 1 {
-                list(&mut self.choice).push(Tried { name, ..found });
+                let list = list(&mut self.choice);
+                for other in list.iter_mut() {
+                    other.chosen &= !found.chosen;
+                }
+                list.push(Tried { name, ..found });
             }
             self.trials.tell(ChoiceEvent::Judged(&self.choice));
         }
@@ -357,14 +362,27 @@ impl Search<'_, '_> {
         let Some((share, score)) = setting.best(measure) else {
             return self.left_out(setting.error(measure));
         };
-        let found = Tried::of(share, score);
-        let known = self.best.as_ref().and_then(|(_, known)| known.value);
-        let better = |value| known.is_none_or(|known| measure.better(value, known));
-        if found.value.is_some_and(better) {
+        let mut found = Tried::of(share, score);
+        found.chosen = self.wins(&setting, score);
+        if found.chosen {
             self.choice.lambda = setting.shares();
             self.best = Some((setting, found.clone()));
         }
         Ok(found)
+    }
+
+    /// Whether this setting takes the place of the best so far by its `score`. Another scale of columns does by more than
+    /// a standard error alone: columns of one unit rank alike on each scale, and chance would choose.
+    fn wins(&self, setting: &Setting, score: &Score) -> bool {
+        let measure = self.choice.measure;
+        let known = self.best.as_ref();
+        let Some((best, known)) = known.and_then(|(best, _)| Some((best, best.best(measure)?.1)))
+        else {
+            return score.mean.is_some();
+        };
+        let Gap { mean, error } = Gap::between(score, known, measure);
+        let is_of_scale = best.trial.options.scale == setting.trial.options.scale;
+        mean > if is_of_scale { 0.0 } else { error }
     }
 
     /// Whether another ridge parameter may make this setting the best. How far ridge shrinks columns on one scale says
@@ -379,7 +397,8 @@ impl Search<'_, '_> {
             return false;
         };
         let is_of_scale = best.trial.options.scale == setting.trial.options.scale;
-        is_of_scale && may_exceed(found, known, measure)
+        let Gap { mean, error } = Gap::between(found, known, measure);
+        is_of_scale && mean + error >= 0.0
     }
 
     fn judge(&mut self, setting: &mut Setting, shares: &[Lambda]) -> Result<()> {
@@ -421,6 +440,7 @@ impl Search<'_, '_> {
             lambda: None,
             value: None,
             standard_error: None,
+            chosen: false,
             reason: Some(reason),
         })
     }
@@ -464,14 +484,24 @@ fn middle(known: &Tried) -> Lambda {
     }
 }
 
-/// Whether the difference of `found` and `known`, query by query, is above 0 or less than a standard error below.
-fn may_exceed(found: &Score, known: &Score, measure: Measure) -> bool {
-    let sign = if measure.better(1.0, 0.0) { 1.0 } else { -1.0 };
-    let pairs = found.per_query.iter().zip(&known.per_query);
-    let differences = pairs.map(|(found, known)| Some(sign * ((*found)? - (*known)?)));
-    let gap = Score::of(differences.collect());
-    let mean = gap.mean.unwrap_or_default();
-    mean + gap.standard_error.unwrap_or_default() >= 0.0
+/// By how much one score is better than another, query by query.
+struct Gap {
+    mean: f64,
+    /// Its standard error.
+    error: f64,
+}
+
+impl Gap {
+    fn between(found: &Score, known: &Score, measure: Measure) -> Self {
+        let sign = if measure.better(1.0, 0.0) { 1.0 } else { -1.0 };
+        let pairs = found.per_query.iter().zip(&known.per_query);
+        let differences = pairs.map(|(found, known)| Some(sign * ((*found)? - (*known)?)));
+        let gap = Score::of(differences.collect());
+        Self {
+            mean: gap.mean.unwrap_or_default(),
+            error: gap.standard_error.unwrap_or_default(),
+        }
+    }
 }
 
 /// A share of the unit as a number.
@@ -518,6 +548,7 @@ impl Setting {
                     lambda: Some(lambda),
                     value: None,
                     standard_error: None,
+                    chosen: false,
                     reason: Some(error.to_string()),
                 },
             }
@@ -536,6 +567,7 @@ impl Tried {
             lambda: Some(Ridge::Share(share)),
             value: score.mean,
             standard_error: score.standard_error,
+            chosen: false,
             reason: None,
         }
     }

@@ -108,6 +108,7 @@ pub(crate) fn text(choice: &Choice, lambda: f64, rows: usize, unit: f64) -> Stri
     for (axis, all) in axes(choice) {
         let mut judged: Vec<&Tried> = all.iter().filter(|tried| tried.value.is_some()).collect();
         judged.sort_by(|a, b| f64::total_cmp(&b.value.unwrap_or(0.0), &a.value.unwrap_or(0.0)));
+        judged.sort_by_key(|tried| !tried.chosen);
         let line = |tried: &&Tried| format!("{} {}", tried.name, value(tried));
         let judged: Vec<String> = judged.iter().map(line).collect();
         if !judged.is_empty() {
