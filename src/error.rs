@@ -68,6 +68,11 @@ impl Error {
         self.0.kind
     }
 
+    /// Whether another setting with the same data may do better.
+    pub(crate) fn is_of_setting(&self) -> bool {
+        matches!(self.kind(), Kind::Data | Kind::Numbers | Kind::Memory)
+    }
+
     /// A parameter that is not what it may be.
     pub fn options(text: impl Into<String>) -> Self {
         Self::new(Kind::Options, text)

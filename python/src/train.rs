@@ -132,8 +132,10 @@ impl Training {
             Some(rows) => rows.to_vec(),
             None => (0..).take(data.rows()).collect(),
         };
+        let keeps_units = params.keeps_units();
         let classes = params.column_classes(data)?;
-        let mut outcome = params.train(data, Some(&classes))?;
+        let chosen = params.choose(data, &classes)?;
+        let (params, mut outcome) = (chosen.options, chosen.training);
         let mut warnings = Warning::of_columns(data);
         warnings.extend(Warning::of_identifiers(data.queries()));
         if self.options.objective.is_within_queries() {
@@ -142,10 +144,10 @@ impl Training {
                 warnings.extend(Warning::of_folds(groups, data.queries()));
             }
         }
-        if params.kernels.iter().all(Kernel::is_linear) {
+        if keeps_units {
             warnings.extend(Warning::of_units(&classes, data));
         }
-        warnings.extend(outcome.warnings(data, params.scale));
+        warnings.extend(outcome.warnings(data, params.column_scale()));
         let (choice, summary) = (FeatureChoice::All, classes.summary());
         let model = Fitted::from_training(&outcome, choice, data, &summary, &params)?;
         let mut best = outcome.cells.swap_remove(outcome.best);
@@ -163,6 +165,7 @@ impl Training {
             "scheme": outcome.held_out.map(|held_out| held_out.to_string()),
             "error": holdout.error,
             "cindex": holdout.cindex,
+            "choice": chosen.tried,
         });
         let mut predictions = holdout.predictions;
         if self.pairs.is_none() && !predictions.is_empty() {

@@ -3,18 +3,23 @@
 use super::{FeatureChoice, Model};
 use crate::data::{Dataset, HoldOut};
 use crate::error::Result;
-use crate::ridge::RankRls;
+use crate::ridge::{Chosen, RankRls};
 
 impl RankRls {
     /// The model of `data`: the best of several, and without hold-outs where there is one. [`train`](Self::train)
-    /// has these, too.
+    /// has these, too. [`choose`](Self::choose)
+    /// chooses the scales of columns and labels that are not given.
     pub fn fit(&self, data: &Dataset<'_>) -> Result<Model> {
         let mut params = self.clone();
         if params.holdout == HoldOut::Auto && params.models() == 1 {
             params.holdout = HoldOut::Nothing;
         }
         let classes = params.column_classes(data)?;
-        let training = params.train(data, Some(&classes))?;
+        let Chosen {
+            options: params,
+            training,
+            ..
+        } = params.choose(data, &classes)?;
         let (choice, summary) = (FeatureChoice::All, classes.summary());
         drop(classes);
         Model::from_training(&training, choice, data, &summary, &params)
@@ -72,7 +77,7 @@ mod tests {
     fn labels_on_a_scale_are_labels_that_were_divided() {
         let data = sample::train();
         let options = RankRls {
-            label_scale: LabelScale::Unit,
+            label_scale: Some(LabelScale::Unit),
             ..params(4.0)
         };
         let scaled = options.fit(&data).unwrap();

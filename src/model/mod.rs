@@ -240,8 +240,8 @@ impl Model {
             lambda: cell.lambda,
             settings: GreedyRankRls {
                 query_weight: options.query_weight,
-                scale: Some(options.scale).filter(|scale| !scale.is_none()),
-                label_scale: Some(options.label_scale).filter(|labels| !labels.is_raw()),
+                scale: options.scale.filter(|scale| !scale.is_none()),
+                label_scale: options.label_scale.filter(|labels| !labels.is_raw()),
                 ..GreedyRankRls::new(weights.len(), cell.lambda)
             },
             choice: None,

@@ -32,7 +32,7 @@
 //!   queries or of preferences; `system`: the matrix `X^` of both, never formed, and the least squares on it;
 //! - `solvers`: a file for each; `problem`: a problem with its solver, and its models;
 //! - `holdout`: models that have not seen some rows, and what they are worth; `kernel`; `options`: all
-//!   parameters; `grid`: every ridge parameter with every kernel.
+//!   parameters; `grid`: every ridge parameter with every kernel; `choice`: scales that nobody gave.
 //!
 //! # Sources
 //!
@@ -42,6 +42,7 @@
 //! hold-outs of queries. Modules name what else they rest on.
 
 mod blocks;
+mod choice;
 mod comparisons;
 mod features;
 mod grid;
@@ -54,6 +55,7 @@ mod solvers;
 mod system;
 
 pub use crate::data::{Groups, Preference};
+pub use choice::{Chosen, Tried};
 pub use comparisons::Preferences;
 pub use grid::{Cell, Fit, Training};
 pub use holdout::Holdout;

@@ -93,12 +93,13 @@ pub struct RankRls {
     pub solver: Option<Solver>,
     /// The weight of a query.
     pub query_weight: QueryWeight,
-    /// The scale of the labels.
-    #[serde(skip_serializing_if = "LabelScale::is_raw")]
-    pub label_scale: LabelScale,
-    /// The divisors of columns. Column classes that were found before have a scale of their own.
-    #[serde(skip_serializing_if = "Scale::is_none")]
-    pub scale: Scale,
+    /// The scale of the labels; `None`: raw, unless [`choose`](Self::choose) chooses it.
+    #[serde(skip_serializing_if = "is_usual")]
+    pub label_scale: Option<LabelScale>,
+    /// The divisors of columns; `None`: none, unless [`choose`](Self::choose) chooses them. Column classes that were
+    /// found before have a scale of their own.
+    #[serde(skip_serializing_if = "is_usual")]
+    pub scale: Option<Scale>,
     /// The number of the first row in messages: 1 in files, 0 in arrays.
     #[serde(skip)]
     pub rows_from: IndexBase,
@@ -123,12 +124,18 @@ impl Default for RankRls {
             objective: Objective::Query,
             solver: None,
             query_weight: QueryWeight::Uniform,
-            label_scale: LabelScale::Raw,
-            scale: Scale::None,
+            label_scale: None,
+            scale: None,
             rows_from: IndexBase::One,
             memory: Memory::default(),
         }
     }
+}
+
+/// Whether a setting is as it is where nobody gives it: reports leave it out.
+#[expect(clippy::ref_option, reason = "serde asks so")]
+fn is_usual<T: Default + PartialEq>(setting: &Option<T>) -> bool {
+    setting.as_ref().is_none_or(|own| *own == T::default())
 }
 
 /// Several models, and nothing to choose by.
@@ -165,13 +172,13 @@ impl RankRls {
             Remedy::Set(Parameter::Objective, "query")
         );
         ensure!(
-            !pairs || self.label_scale.is_raw(),
+            !pairs || self.scale_of_labels().is_raw(),
             options,
             "{} has nothing to scale: the pairs are learnt from",
             Parameter::LabelScale
         );
         ensure!(
-            self.scale.is_none() || (linear && !reduced),
+            self.column_scale().is_none() || (linear && !reduced),
             options,
             "{} goes with {}, without {}",
             Parameter::Scale,
@@ -187,6 +194,26 @@ impl RankRls {
         Ok(())
     }
 
+    /// The divisor of columns.
+    pub fn column_scale(&self) -> Scale {
+        self.scale.unwrap_or_default()
+    }
+
+    /// Whether somebody wants columns of a linear model in units of their own: gave no scale with ridge parameters, or
+    /// `none`.
+    pub fn keeps_units(&self) -> bool {
+        let is_linear = self.kernels.iter().all(Kernel::is_linear);
+        let kept = self
+            .scale
+            .map_or(!self.lambdas.is_open(), |scale| scale.is_none());
+        is_linear && kept
+    }
+
+    /// The scale of the labels.
+    pub fn scale_of_labels(&self) -> LabelScale {
+        self.label_scale.unwrap_or_default()
+    }
+
     /// How many models there are to choose from, to begin with.
     pub(crate) fn models(&self) -> usize {
         self.lambdas.count() * self.kernels.len()
@@ -197,9 +224,14 @@ impl RankRls {
     pub fn column_classes(&self, data: &Dataset<'_>) -> Result<ColumnClasses> {
         let weight = QueryWeight::Uniform;
         if self.objective.is_within_queries() {
-            return ColumnClasses::within(data, weight, self.scale, self.memory);
+            return ColumnClasses::within(data, weight, self.column_scale(), self.memory);
         }
-        ColumnClasses::within(&data.as_one_query(), weight, self.scale, self.memory)
+        ColumnClasses::within(
+            &data.as_one_query(),
+            weight,
+            self.column_scale(),
+            self.memory,
+        )
     }
 
     /// Refuses kernel values that would not fit, before they take the memory. Groups of up to `largest` rows are

@@ -53,7 +53,7 @@ fn labelled<'a>(dataset: &'a Dataset<'_>, options: &RankRls) -> Result<Labelled<
             dataset,
             objective,
             options.query_weight,
-            options.label_scale,
+            options.scale_of_labels(),
         ),
     }
 }
@@ -75,7 +75,7 @@ impl<'a> RidgeProblem<'a> {
         largest: usize,
     ) -> Result<Self> {
         let uniform = QueryWeight::Uniform;
-        let find = || ColumnClasses::within(dataset, uniform, options.scale, memory);
+        let find = || ColumnClasses::within(dataset, uniform, options.column_scale(), memory);
         let classes = match known {
             Some(classes) => Cow::Borrowed(classes),
             None => Cow::Owned(find()?),

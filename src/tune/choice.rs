@@ -429,7 +429,7 @@ impl Search<'_, '_> {
     }
 
     fn left_out(&mut self, error: Error) -> Result<Tried> {
-        if !matches!(error.kind(), Kind::Data | Kind::Numbers | Kind::Memory) {
+        if !error.is_of_setting() {
             return Err(error);
         }
         let reason = error.to_string();

@@ -291,7 +291,7 @@ fn columns_whose_squares_vanish_are_refused_or_scaled() {
                 assert_eq!(selection.steps[0].lqo_cindex, Some(1.0), "{strategy}");
             }
             let options = RankRls {
-                scale,
+                scale: Some(scale),
                 ..RankRls::default()
             };
             let trained = train(&data, &options, 1.0, HoldOut::Nothing).unwrap();
@@ -344,7 +344,7 @@ fn numbers_out_of_range_are_one_fault() {
             ..selection.clone()
         };
         let training = RankRls {
-            scale,
+            scale: Some(scale),
             ..with_lambda(1.0)
         };
         let grid = |selection: &GreedyRankRls, evidence: HoldOut| Tune {
@@ -455,7 +455,7 @@ fn common_offsets_change_nothing() {
             for labels in LabelScale::ALL {
                 let [weights, others] = datasets.each_ref().map(|data| {
                     let options = RankRls {
-                        label_scale: labels,
+                        label_scale: Some(labels),
                         ..by_solver(solver)
                     };
                     let trained = train(data, &options, 1.0, HoldOut::Nothing).unwrap();
@@ -733,7 +733,7 @@ fn labels_whose_squares_vanish_are_refused_or_scaled() {
                 "{solver}: {text}"
             );
             let options = RankRls {
-                label_scale: LabelScale::Unit,
+                label_scale: Some(LabelScale::Unit),
                 ..options
             };
             let trained = train(&data, &options, 1.0, HoldOut::Nothing).unwrap();

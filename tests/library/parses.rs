@@ -173,7 +173,7 @@ fn distil_is_its_definition() {
         lambdas.push(lambda(lambda_));
         let params = RankRls {
             lambdas: lambda(lambda_).into(),
-            label_scale: LabelScale::SqrtSd,
+            label_scale: Some(LabelScale::SqrtSd),
             ..RankRls::default()
         };
         let training = params.train(&data, None).unwrap();

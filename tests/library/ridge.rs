@@ -157,7 +157,7 @@ proptest! {
         let features: Vec<usize> = (0..problem.x.len()).collect();
         let defined = divided.weighted(weight).weights(&features, lambda);
         for solver in Solver::ALL {
-            let options = RankRls { scale, ..weighing(solver, weight) };
+            let options = RankRls { scale: Some(scale), ..weighing(solver, weight) };
             let Some(trained) = drawn_training(&dataset, &options, lambda, HoldOut::Queries) else {
                 continue;
             };

@@ -14,12 +14,11 @@ use rankrls::data::{Groups, HoldOut, LabelScale, Preference, one_query};
 use rankrls::metrics::{Measure, Metric};
 use rankrls::model::{FeatureChoice, SelectedFeature, read_features};
 use rankrls::ridge::{
-    Cell, Fit, HOLDOUT_TOLERANCE, Holdout, Kernel, KernelKind, Preferences, RankRls, Training,
+    Cell, Chosen, Fit, HOLDOUT_TOLERANCE, Holdout, Kernel, KernelKind, Preferences, RankRls,
+    Training, Tried,
 };
 use rankrls::warning::Warning;
-use rankrls::{
-    ColumnClasses, Dataset, Lambdas, Model, Objective, Queries, QueryWeight, Scale, Solver,
-};
+use rankrls::{ColumnClasses, Dataset, Lambdas, Model, Objective, Queries, QueryWeight, Solver};
 use rankrls_files::memory;
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -78,9 +77,10 @@ pub(crate) struct TrainArgs {
     #[command(flatten)]
     weight: WeightArgs,
     /// Scale of the training labels within each query, as for select; errors are in its units
-    #[arg(long, value_name = "SCALE", default_value = "raw")]
+    /// [default: raw with numbers for lambda, else chosen by hold-outs]
+    #[arg(long, value_name = "SCALE")]
     #[arg(help_heading = "Training", value_parser = one_of(LabelScale::ALL, LabelScale::name))]
-    label_scale: LabelScale,
+    label_scale: Option<LabelScale>,
     #[command(flatten)]
     objective: ObjectiveArgs,
     #[command(flatten)]
@@ -237,6 +237,9 @@ struct Report {
     #[serde(flatten)]
     options: RankRls,
     features: FeatureChoice,
+    /// How scales were chosen that were not given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    choice: Option<ScaleChoice>,
     /// Features with a weight.
     weights: usize,
     data: Sizes,
@@ -247,6 +250,43 @@ struct Report {
     load_seconds: f64,
     train_seconds: f64,
     peak_rss_bytes: Option<u64>,
+}
+
+/// The scales of columns and labels that were tried.
+#[derive(Debug, Serialize)]
+struct ScaleChoice {
+    measure: Metric,
+    tried: Vec<Tried>,
+}
+
+impl ScaleChoice {
+    /// What was tried, if there was a choice.
+    fn of(chosen: &Chosen) -> Option<Self> {
+        let tried = chosen.tried.clone();
+        let measure = chosen.measure;
+        (!tried.is_empty()).then_some(Self { measure, tried })
+    }
+
+    fn text(&self) -> String {
+        let measure = match self.measure {
+            Metric::CONCORDANCE => "concordance index".to_owned(),
+            metric => metric.to_string(),
+        };
+        let mut text = format!("\nscales chosen by the hold-outs ({measure}):");
+        for tried in &self.tried {
+            let (scale, label_scale) = (tried.scale, tried.label_scale);
+            let value = match (&tried.reason, tried.value) {
+                (Some(reason), _) => format!("was left out: {reason}"),
+                (None, Some(value)) => format!("{value:.3}"),
+                (None, None) => "-".to_owned(),
+            };
+            let _ = write!(
+                text,
+                "\n  columns {scale:<4} labels {label_scale:<7} {value}"
+            );
+        }
+        text
+    }
 }
 
 /// A ridge parameter and the predictions that were held out with it.
@@ -308,11 +348,6 @@ impl TrainArgs {
         inputs.try_for_each(|(name, path)| files.reads(name, path))
     }
 
-    /// The divisor of columns.
-    fn scale(&self) -> Scale {
-        self.weight.scale.unwrap_or_default()
-    }
-
     /// All that does not depend on the rows of the data. Refuses mistakes that the parser cannot see.
     fn params(&self) -> Result<RankRls> {
         self.data.read.check([&self.data.path])?;
@@ -330,7 +365,7 @@ impl TrainArgs {
             objective: self.objective.objective,
             query_weight: self.weight.query_weight,
             label_scale: self.label_scale,
-            scale: self.scale(),
+            scale: self.weight.scale,
             solver: self.solver,
             memory: self.data.read.memory(),
             ..RankRls::default()
@@ -459,12 +494,17 @@ impl TrainArgs {
             let model = size_of::<SelectedFeature>() * columns;
             params.memory = memory.holding(model as u64);
         }
-        let outcome = params.train(data, Some(found));
-        params.memory = memory;
+        let chosen = params.choose(data, found);
         let models = params.lambdas.count() * params.kernels.len();
-        let outcome = outcome.map_err(|error| self.told(error, data.queries(), models))?;
+        let chosen = chosen.map_err(|error| self.told(error, data.queries(), models))?;
+        let units = params.keeps_units();
+        let units = units
+            .then(|| Warning::of_units(&candidates, train))
+            .flatten();
+        let choice = ScaleChoice::of(&chosen);
+        let (mut params, outcome) = (chosen.options, chosen.training);
+        params.memory = memory;
         let (best, summary) = (outcome.best(), candidates.summary());
-        let units = Warning::of_units(&candidates, train);
         // The classes give their memory back to the model.
         drop(candidates);
         // A basis has the given features alone.
@@ -504,6 +544,7 @@ impl TrainArgs {
             peak_rss_bytes: memory::peak(),
             outcome,
             units,
+            choice,
         };
         Ok((model, report))
     }
@@ -512,10 +553,9 @@ impl TrainArgs {
 impl Report {
     fn warn(&self, args: &TrainArgs, train: &Dataset<'_>, session: &Session<'_>) {
         let (console, scheme) = (session.console, self.outcome.held_out.as_ref());
-        console.warn_all(self.outcome.warnings(train, args.scale()));
-        if args.kernel.is_linear() {
-            console.warn_all(self.units.clone());
-        }
+        let scale = self.options.column_scale();
+        console.warn_all(self.outcome.warnings(train, scale));
+        console.warn_all(self.units.clone());
         let drawn = args.kernel.draws() || scheme.and_then(HoldOut::drawn_by).is_some();
         if !drawn {
             session.warn_of_seed(None);
@@ -549,15 +589,16 @@ impl Report {
         if weight.query_weight != QueryWeight::Uniform {
             settings.push(format!("query weight {}", weight.query_weight));
         }
-        if !args.label_scale.is_raw() {
-            settings.push(format!(
-                "label scale {}, errors in its units",
-                args.label_scale
-            ));
+        let label_scale = self.options.scale_of_labels();
+        if !label_scale.is_raw() {
+            settings.push(format!("label scale {label_scale}, errors in its units"));
         }
-        let scale = weight.scale.filter(|scale| !scale.is_none());
-        settings.extend(scale.map(|scale| format!("scale {scale}")));
+        let scale = self.options.column_scale();
+        settings.extend((!scale.is_none()).then(|| format!("scale {scale}")));
         let mut text = settings.join(", ");
+        if let Some(choice) = &self.choice {
+            text.push_str(&choice.text());
+        }
         if let Some((holdout, scheme)) = best.holdout.as_ref().zip(outcome.held_out.as_ref()) {
             let _ = write!(text, "\nhold-outs: {scheme}");
             if let Some(seed) = scheme.drawn_by() {

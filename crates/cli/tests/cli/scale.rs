@@ -1,6 +1,39 @@
 //! `--scale`.
 
-use crate::support::{Folder, TRAIN, keys};
+use serde_json::Value;
+
+use crate::support::{Folder, TRAIN, keys, list, number};
+
+/// The scales of a training without a lambda are those of the best hold-outs, and with these it is the same again.
+#[test]
+fn train_chooses_scales_by_hold_outs() {
+    let folder = Folder::new();
+    let found = folder.json("train @documents -o model.json --json");
+    let tried = list(&found["choice"]["tried"]);
+    let value = |setting: &Value| number(&setting["value"]);
+    let best = tried.iter().map(value).fold(0.0, f64::max);
+    let first = tried.iter().find(|setting| value(setting) == best).unwrap();
+    let scales = |of: &Value| (of["scale"].clone(), of["label_scale"].clone());
+    assert_eq!(tried.len(), 4);
+    assert_eq!(scales(first), ("sd".into(), "raw".into()));
+    assert_eq!(found["scale"], "sd");
+    let model = folder.read("model.json");
+    let lambda = number(&found["lambda"]);
+    let again = format!("train @documents --scale sd --lambda {lambda} -o model.json --json");
+    assert_eq!(folder.json(&again)["choice"], Value::Null);
+    assert_eq!(folder.read("model.json"), model);
+    // What is given is kept and not tried.
+    let (text, _) = folder.run("train @documents --scale none --label-scale raw");
+    assert!(
+        !text.contains("scales chosen") && !text.contains("scale sd"),
+        "{text}"
+    );
+    let given = folder.json("train @documents --scale none --json");
+    assert_eq!(list(&given["choice"]["tried"]).len(), 2);
+    // Kernels have no scales to choose.
+    let kernel = folder.json("train @documents --kernel gaussian:0.01 --json");
+    assert_eq!(kernel["choice"], Value::Null);
+}
 
 /// The training data with the third column, which equals no other, 1024 times as large.
 fn stretched() -> String {
