@@ -182,7 +182,7 @@ def test_tuning_is_that_of_the_command(parses, command, tmp_path):
         6,
         "--lambda",
         "4,16",
-        "--strategies",
+        "--strategy",
         "bounded,distil",
         "--evidence",
         "folds:3",

@@ -7,6 +7,8 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
+use serde::Deserialize;
+
 use super::Tune;
 use super::trials::{ChoiceEvent, EachTrial, FOLDS, Trial, Trials};
 use crate::candidates::Candidates;
@@ -64,8 +66,51 @@ pub fn choose(
     dataset: &Dataset<'_>,
     each: &mut EachTrial<'_>,
 ) -> Result<(GreedyRankRls, Option<Choice>)> {
-    if options.lambda.is_some() {
-        return Ok((options.clone(), None));
+    choose_among(&Axes::default(), options, own, dataset, each)
+}
+
+/// Values of what is not given, to choose among; where a list is empty, [`choose`] has its own.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Axes {
+    /// Scales of columns.
+    pub scale: Vec<Scale>,
+    /// Scales of labels.
+    pub label_scale: Vec<LabelScale>,
+    /// Strategies.
+    pub strategy: Vec<StrategyKind>,
+    /// Ridge parameters, each of which is tried with every setting.
+    pub lambda: Vec<Ridge>,
+}
+
+/// Chooses as [`choose`], and among the values of `axes`. With ridge parameters there only what has several values is
+/// chosen.
+pub fn choose_among(
+    axes: &Axes,
+    options: &GreedyRankRls,
+    own: Option<&Own<'_>>,
+    dataset: &Dataset<'_>,
+    each: &mut EachTrial<'_>,
+) -> Result<(GreedyRankRls, Option<Choice>)> {
+    let given: Vec<Ridge> = match options.lambda {
+        Some(lambda) => vec![lambda],
+        None => axes.lambda.clone(),
+    };
+    let values = Values::of(options, axes, &given, own.is_some());
+    let first = GreedyRankRls {
+        k: options.k.min(options.included().len().max(MOST_FEATURES)),
+        scale: values.scales[0],
+        label_scale: values.label_scales[0],
+        strategy: values.strategies[0],
+        ..options.clone()
+    };
+    if given.len() == 1 && values.count() == 1 {
+        let options = GreedyRankRls {
+            k: options.k,
+            lambda: Some(given[0]),
+            ..first
+        };
+        return Ok((options, None));
     }
     options.check()?;
     let paired = paired(dataset);
@@ -78,17 +123,9 @@ pub fn choose(
         check_labels(&[metric], labels, queries, None)
             .map_err(|error| error.within("cannot judge models: "))?;
     }
-    let axes = Axes::of(options, own.is_some());
-    let first = GreedyRankRls {
-        k: options.k.min(options.included().len().max(MOST_FEATURES)),
-        scale: Some(axes.scales[0]),
-        label_scale: axes.label_scales[0],
-        strategy: axes.strategies[0],
-        ..options.clone()
-    };
     let begun = drawn(dataset, &paired, options).and_then(|data| {
         let choice = unmade(&first, &data);
-        let trials = Trials::new(dataset, &data, &first, &axes.scales, own, each)?;
+        let trials = Trials::new(dataset, &data, &first, values.scales.len() > 1, own, each)?;
         Ok((choice, trials))
     });
     let (choice, trials) = match begun {
@@ -100,11 +137,12 @@ pub fn choose(
     let mut search = Search {
         trials,
         choice,
+        given,
         first: Some(first),
         best: None,
         refusal: None,
     };
-    search.run(&axes)?;
+    search.run(&values)?;
     Ok(search.chosen(options))
 }
 
@@ -230,26 +268,33 @@ fn drawn<'a>(
 }
 
 /// The values to try of each option; one where it was given.
-struct Axes {
-    scales: Vec<Scale>,
+struct Values {
+    scales: Vec<Option<Scale>>,
     label_scales: Vec<Option<LabelScale>>,
     strategies: Vec<StrategyKind>,
 }
 
-impl Axes {
-    fn of(options: &GreedyRankRls, own: bool) -> Self {
-        let compares = options.judged_by() != Measure::Squared;
+impl Values {
+    /// With ridge parameters that are `given`, nothing is tried that nobody named.
+    fn of(options: &GreedyRankRls, axes: &Axes, given: &[Ridge], own: bool) -> Self {
+        let compares = options.judged_by() != Measure::Squared && given.is_empty();
         let scales = match options.scale {
-            Some(scale) => vec![scale],
-            None if compares => vec![Scale::None, Scale::Sd, Scale::Max],
-            None => vec![Scale::None],
+            _ if !axes.scale.is_empty() => axes.scale.iter().copied().map(Some).collect(),
+            None if compares => [Scale::None, Scale::Sd, Scale::Max].map(Some).into(),
+            None if given.is_empty() => vec![Some(Scale::None)],
+            given => vec![given],
         };
         let label_scales = match options.label_scale {
+            _ if !axes.label_scale.is_empty() => {
+                axes.label_scale.iter().copied().map(Some).collect()
+            }
             None if compares => vec![Some(LabelScale::Raw), Some(LabelScale::SqrtSd)],
             given => vec![given],
         };
         let distil = StrategyKind::Distil;
         let strategies = match options.strategy {
+            _ if !axes.strategy.is_empty() => axes.strategy.clone(),
+            given_one if !given.is_empty() => vec![given_one],
             // They select the same features as the fastest, which chooses in their place.
             StrategyKind::Dense | StrategyKind::LowMem => vec![StrategyKind::Auto],
             StrategyKind::Auto if compares && !own && options.suits(distil) => {
@@ -263,18 +308,25 @@ impl Axes {
             strategies,
         }
     }
+
+    /// How many settings there are.
+    fn count(&self) -> usize {
+        self.scales.len() * self.label_scales.len() * self.strategies.len()
+    }
 }
 
-/// A setting, and the shares of the unit that it was tried with, in this order.
+/// A setting, and the ridge parameters that it was tried with, in this order.
 struct Setting {
     trial: Trial,
-    tried: Vec<(Lambda, Result<Score>)>,
+    tried: Vec<(Ridge, Result<Score>)>,
 }
 
 /// The search, at work.
 struct Search<'a, 'e> {
     trials: Trials<'a, 'e>,
     choice: Choice,
+    /// The ridge parameters to try; empty where shares of the unit are searched.
+    given: Vec<Ridge>,
     /// The setting to begin with, until it was tried.
     first: Option<GreedyRankRls>,
     /// The best so far, as it was compared.
@@ -284,19 +336,20 @@ struct Search<'a, 'e> {
 }
 
 impl Search<'_, '_> {
-    fn run(&mut self, axes: &Axes) -> Result<()> {
-        let scale = |options: &mut GreedyRankRls, scale| options.scale = Some(scale);
-        self.axis(&axes.scales, Scale::name, scale, |choice| &mut choice.scale)?;
+    fn run(&mut self, values: &Values) -> Result<()> {
+        let name = |scale: Option<Scale>| scale.unwrap_or_default().name();
+        let scale = |options: &mut GreedyRankRls, scale| options.scale = scale;
+        self.axis(&values.scales, name, scale, |choice| &mut choice.scale)?;
         if let Some((best, _)) = &self.best {
             self.trials.keep_scale(&best.trial.options)?;
         }
         let name = |scale: Option<LabelScale>| scale.unwrap_or_default().name();
         let scale = |options: &mut GreedyRankRls, scale| options.label_scale = scale;
-        self.axis(&axes.label_scales, name, scale, |choice| {
+        self.axis(&values.label_scales, name, scale, |choice| {
             &mut choice.label_scale
         })?;
         let strategy = |options: &mut GreedyRankRls, kind| options.strategy = kind;
-        self.axis(&axes.strategies, exact_or_name, strategy, |choice| {
+        self.axis(&values.strategies, exact_or_name, strategy, |choice| {
             &mut choice.strategy
         })?;
         if let Some((mut best, tried)) = self.best.take() {
@@ -345,15 +398,16 @@ impl Search<'_, '_> {
     /// any other with one share, and on from there if it may be the best. Leaves out one that cannot be computed, or
     /// takes too much memory.
     fn setting(&mut self, options: GreedyRankRls) -> Result<Tried> {
-        let shares = match &self.best {
-            None => MIDDLE.map(share_of).to_vec(),
+        let ridges = match &self.best {
+            _ if !self.given.is_empty() => self.given.clone(),
+            None => MIDDLE.to_vec(),
             Some((_, known)) => vec![middle(known)],
         };
         let mut setting = Setting {
             trial: Trial::new(options),
             tried: Vec::new(),
         };
-        self.judge(&mut setting, &shares)?;
+        self.judge(&mut setting, &ridges)?;
         if self.may_win(&setting) {
             let [least, largest] = ENDS.map(share_of);
             self.climb(&mut setting, |share| (least..=largest).contains(share))?;
@@ -401,25 +455,25 @@ impl Search<'_, '_> {
         is_of_scale && mean + error >= 0.0
     }
 
-    fn judge(&mut self, setting: &mut Setting, shares: &[Lambda]) -> Result<()> {
-        let judged = self.trials.judge(&mut setting.trial, shares)?;
+    fn judge(&mut self, setting: &mut Setting, ridges: &[Ridge]) -> Result<()> {
+        let judged = self.trials.judge(&mut setting.trial, ridges)?;
         setting.tried.extend(judged);
         Ok(())
     }
 
     /// Tries a setting with a fourth of the best share and with four times as much, as long as one of them is better and
-    /// the share is `legal`.
+    /// the share is `legal`. Ridge parameters that were given stay as they are.
     fn climb(&mut self, setting: &mut Setting, legal: impl Fn(&Lambda) -> bool) -> Result<()> {
-        while setting.tried.len() < MOST_SHARES {
+        while self.given.is_empty() && setting.tried.len() < MOST_SHARES {
             let Some((best, _)) = setting.best(self.choice.measure) else {
                 break;
             };
-            let around = [0.25, 4.0].map(|factor| Lambda::new(factor * best.value()).ok());
-            let known = |share: &Lambda| setting.tried.iter().any(|(other, _)| other == share);
-            let around = around.into_iter().flatten();
-            let shares: Vec<Lambda> = around
-                .filter(|share| !known(share) && legal(share))
-                .collect();
+            let best = share_of(best).value();
+            let around = [0.25, 4.0].map(|factor| Lambda::new(factor * best).ok());
+            let around = around.into_iter().flatten().filter(&legal);
+            let around = around.map(Ridge::Share);
+            let known = |share: &Ridge| setting.tried.iter().any(|(other, _)| other == share);
+            let shares: Vec<Ridge> = around.filter(|share| !known(share)).collect();
             if shares.is_empty() {
                 break;
             }
@@ -449,7 +503,7 @@ impl Search<'_, '_> {
     fn chosen(mut self, asked: &GreedyRankRls) -> (GreedyRankRls, Option<Choice>) {
         let measure = self.choice.measure;
         let best = self.best.as_ref();
-        let Some((setting, share)) = best.and_then(|(best, _)| Some((best, best.best(measure)?.0)))
+        let Some((setting, ridge)) = best.and_then(|(best, _)| Some((best, best.best(measure)?.0)))
         else {
             self.choice.reason = self.refusal;
             return (usual(asked), Some(self.choice));
@@ -460,7 +514,7 @@ impl Search<'_, '_> {
             scale: found.scale,
             label_scale: found.label_scale,
             strategy,
-            lambda: Some(Ridge::Share(share)),
+            lambda: Some(ridge),
             teacher_lambda: asked.teacher_lambda.clone().or_else(|| {
                 let share = setting.trial.teacher?;
                 Some(Lambdas::Given(vec![share]))
@@ -472,15 +526,15 @@ impl Search<'_, '_> {
 }
 
 /// The share to try a setting with: the best so far, or what is nearest in the middle of the grid.
-fn middle(known: &Tried) -> Lambda {
-    let share = known.lambda.map_or(share_of(USUAL), share_of);
-    let [least, _, largest] = MIDDLE.map(share_of);
-    if share < least {
+fn middle(known: &Tried) -> Ridge {
+    let best = known.lambda.unwrap_or(USUAL);
+    let [least, _, largest] = MIDDLE;
+    if share_of(best) < share_of(least) {
         least
-    } else if share > largest {
+    } else if share_of(best) > share_of(largest) {
         largest
     } else {
-        share
+        best
     }
 }
 
@@ -504,21 +558,21 @@ impl Gap {
     }
 }
 
-/// A share of the unit as a number.
+/// A share of the unit as a number; a number, as it is.
 fn share_of(ridge: Ridge) -> Lambda {
     ridge.lambda(1.0)
 }
 
 impl Setting {
-    /// The share with the best score; the first of several.
-    fn best(&self, measure: Measure) -> Option<(Lambda, &Score)> {
-        let mut best: Option<(Lambda, &Score)> = None;
-        for (share, score) in &self.tried {
+    /// The ridge parameter with the best score; the first of several.
+    fn best(&self, measure: Measure) -> Option<(Ridge, &Score)> {
+        let mut best: Option<(Ridge, &Score)> = None;
+        for (ridge, score) in &self.tried {
             let Ok(score) = score else { continue };
             let known = best.and_then(|(_, score)| score.mean);
             let better = |value| known.is_none_or(|known| measure.better(value, known));
             if score.mean.is_some_and(better) {
-                best = Some((*share, score));
+                best = Some((*ridge, score));
             }
         }
         best
@@ -535,17 +589,16 @@ impl Setting {
     }
 
     fn shares(&self) -> Vec<Tried> {
-        let of = |(share, score): &(Lambda, Result<Score>)| {
-            let lambda = Ridge::Share(*share);
-            let name = lambda.to_string();
+        let of = |(ridge, score): &(Ridge, Result<Score>)| {
+            let name = ridge.to_string();
             match score {
                 Ok(score) => Tried {
                     name,
-                    ..Tried::of(*share, score)
+                    ..Tried::of(*ridge, score)
                 },
                 Err(error) => Tried {
                     name,
-                    lambda: Some(lambda),
+                    lambda: Some(*ridge),
                     value: None,
                     standard_error: None,
                     chosen: false,
@@ -553,18 +606,18 @@ impl Setting {
                 },
             }
         };
-        let mut tried: Vec<&(Lambda, Result<Score>)> = self.tried.iter().collect();
-        tried.sort_by(|a, b| a.0.total_cmp(b.0));
+        let mut tried: Vec<&(Ridge, Result<Score>)> = self.tried.iter().collect();
+        tried.sort_by(|a, b| share_of(a.0).total_cmp(share_of(b.0)));
         tried.into_iter().map(of).collect()
     }
 }
 
 impl Tried {
-    /// With a share of the unit that has this score; without a name.
-    fn of(share: Lambda, score: &Score) -> Self {
+    /// With a ridge parameter that has this score; without a name.
+    fn of(ridge: Ridge, score: &Score) -> Self {
         Self {
             name: String::new(),
-            lambda: Some(Ridge::Share(share)),
+            lambda: Some(ridge),
             value: score.mean,
             standard_error: score.standard_error,
             chosen: false,
@@ -584,45 +637,62 @@ fn exact_or_name(kind: StrategyKind) -> &'static str {
 impl Tune {
     /// These options with the scale of columns, the scale of labels and the strategy of the selection chosen by folds of
     /// `dataset`, as far as they are not given, and how: see [`choose`]. The whole grid of lambda is then for the
-    /// chosen setting. Nothing is chosen where lambdas are given, or squared errors judge. Several strategies or scales
-    /// of labels stay as they are. Where leave-query-out predictions judge, the strategy is the fastest exact one,
-    /// as they are biased for the other.
+    /// chosen setting. Where lambdas are given, the scale of columns is chosen if there are several, by the best of the
+    /// lambdas: the grid has all strategies and scales of labels. Where leave-query-out predictions judge, the strategy
+    /// is the fastest exact one, as they are biased for the other.
     pub fn chosen(
         &self,
         own: Option<&Own<'_>>,
         dataset: &Dataset<'_>,
         each: &mut EachTrial<'_>,
     ) -> Result<(Self, Option<Choice>)> {
-        if !self.lambdas.is_open() || self.measure == Measure::Squared {
+        self.check()?;
+        let is_open = self.lambdas.is_open();
+        let mut axes = Axes {
+            scale: self.scales.clone(),
+            ..Axes::default()
+        };
+        match &self.lambdas {
+            Lambdas::Given(list) => axes.lambda.clone_from(list),
+            Lambdas::Auto => {
+                axes.label_scale.clone_from(&self.labels);
+                axes.strategy.clone_from(&self.strategies);
+            }
+        }
+        let lists = [
+            axes.scale.len(),
+            axes.label_scale.len(),
+            axes.strategy.len(),
+        ];
+        let compares = is_open && self.measure != Measure::Squared;
+        if !compares && lists.iter().all(|values| *values < 2) {
             return Ok((self.clone(), None));
         }
         let selections = self.selections();
         let first = selections.first().unwrap_or(&self.selection);
-        let strategy = match first.strategy {
-            // It selects what the fastest exact one does, which chooses in its place.
-            StrategyKind::Auto if self.is_optimistic() => StrategyKind::Dense,
-            given => given,
-        };
         let asked = GreedyRankRls {
-            strategy,
+            strategy: match first.strategy {
+                // It selects what the fastest exact one does, which chooses in its place.
+                StrategyKind::Auto if self.is_optimistic() => StrategyKind::Dense,
+                given => given,
+            },
             choose_by: Some(self.measure),
             ..first.clone()
         };
-        let (found, choice) = choose(&asked, own, dataset, each)?;
-        let strategy = match self.selection.strategy {
-            StrategyKind::Auto if !self.is_optimistic() => found.strategy,
-            given => given,
-        };
-        let selection = GreedyRankRls {
-            scale: found.scale,
-            label_scale: found.label_scale,
-            strategy,
-            ..self.selection.clone()
-        };
-        let options = Self {
-            selection,
+        let (found, choice) = choose_among(&axes, &asked, own, dataset, each)?;
+        let mut options = Self {
+            scales: Vec::new(),
             ..self.clone()
         };
+        options.selection.scale = found.scale;
+        if is_open {
+            options.selection.label_scale = found.label_scale;
+            let is_auto = self.selection.strategy == StrategyKind::Auto && !self.is_optimistic();
+            if is_auto || !self.strategies.is_empty() {
+                options.selection.strategy = found.strategy;
+            }
+            (options.strategies, options.labels) = (Vec::new(), Vec::new());
+        }
         Ok((options, choice))
     }
 }

@@ -53,7 +53,7 @@ mod run;
 mod stability;
 mod trials;
 
-pub use choice::{affordable, choose};
+pub use choice::{Axes, affordable, choose, choose_among};
 pub use options::Tune;
 pub use outcome::{Each, Outcome, PathEnding, PathSteps, Point, TuneEvent, unwatched};
 pub use rule::Rule;

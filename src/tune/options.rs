@@ -4,6 +4,7 @@ use rankrls_files::{Parameter, Remedy};
 use serde::{Deserialize, Serialize};
 
 use super::{Outcome, Rule};
+use crate::columns::Scale;
 use crate::data::{DataHash, Dataset, HoldOut, LabelScale};
 use crate::error::{Result, ensure};
 use crate::greedy::{GreedyRankRls, StrategyKind};
@@ -35,6 +36,9 @@ pub struct Tune {
     /// where there are none. Squared errors on several scales do not compare.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub labels: Vec<LabelScale>,
+    /// The scales of columns to choose from, before the grid; see [`chosen`](Self::chosen).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub scales: Vec<Scale>,
     /// The ridge parameters.
     pub lambdas: Lambdas,
     /// The rows whose predictions judge models.
@@ -119,6 +123,7 @@ impl Tune {
         Self {
             strategies: Vec::new(),
             labels: Vec::new(),
+            scales: Vec::new(),
             lambdas: lambdas.into(),
             evidence: HoldOut::Queries,
             measure: Measure::Squared,

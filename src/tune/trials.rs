@@ -108,19 +108,20 @@ struct Job {
 }
 
 impl<'a, 'e> Trials<'a, 'e> {
-    /// Folds of `drawn`, some or all of the queries of `whole`, for settings like `first` on `scales`.
+    /// Folds of `drawn`, some or all of the queries of `whole`, for settings like `first`, on `several` scales or on one.
     pub(super) fn new(
         whole: &'a Dataset<'_>,
         drawn: &Dataset<'_>,
         first: &GreedyRankRls,
-        scales: &[Scale],
+        several: bool,
         own: Option<&'a Own<'a>>,
         each: &'e mut EachTrial<'a>,
     ) -> Result<Self> {
         let memory = first.memory.holding(whole.memory());
-        let base = match scales {
-            [scale] => (first.query_weight, *scale),
-            _ => (QueryWeight::Uniform, Scale::None),
+        let base = if several {
+            (QueryWeight::Uniform, Scale::None)
+        } else {
+            (first.query_weight, first.column_scale())
         };
         let selection = GreedyRankRls {
             query_weight: base.0,
@@ -194,24 +195,24 @@ impl<'a, 'e> Trials<'a, 'e> {
         Ok(())
     }
 
-    /// Judges models with each of these `shares` of the unit: each share with its score, or why there is none.
+    /// Judges models with each of these ridge parameters: each with its score, or why there is none.
     pub(super) fn judge(
         &mut self,
         trial: &mut Trial,
-        shares: &[Lambda],
-    ) -> Result<Vec<(Lambda, Result<Score>)>> {
+        ridges: &[Ridge],
+    ) -> Result<Vec<(Ridge, Result<Score>)>> {
         match self.rescale(&trial.options) {
             Err(error) if error.kind() == Kind::Memory => {
-                return Ok(shares
+                return Ok(ridges
                     .iter()
-                    .map(|&share| (share, Err(error.clone())))
+                    .map(|&ridge| (ridge, Err(error.clone())))
                     .collect());
             }
             rescaled => rescaled?,
         }
-        let jobs: Vec<Result<Vec<Job>>> = shares
+        let jobs: Vec<Result<Vec<Job>>> = ridges
             .iter()
-            .map(|&share| self.jobs(trial, share))
+            .map(|&ridge| self.jobs(trial, ridge))
             .collect();
         let ready: Vec<&Job> = jobs.iter().flatten().flatten().collect();
         self.tell(ChoiceEvent::Trying {
@@ -223,18 +224,18 @@ impl<'a, 'e> Trials<'a, 'e> {
         }
         let values = self.all_values(trial, &ready)?;
         let mut values = values.into_iter();
-        let scored = shares.iter().zip(&jobs).map(|(&share, jobs)| {
+        let scored = ridges.iter().zip(&jobs).map(|(&ridge, jobs)| {
             let score = match jobs {
                 Err(error) => Err(error.clone()),
                 Ok(jobs) => self.score(trial, jobs, values.by_ref().take(jobs.len())),
             };
-            (share, score)
+            (ridge, score)
         });
         Ok(scored.collect())
     }
 
-    /// The selections with this share of the unit; none without a fold that leaves nothing to select from.
-    fn jobs(&self, trial: &Trial, share: Lambda) -> Result<Vec<Job>> {
+    /// The selections with this ridge parameter; none without a fold that leaves nothing to select from.
+    fn jobs(&self, trial: &Trial, ridge: Ridge) -> Result<Vec<Job>> {
         let held = self.held();
         let mut jobs = Vec::new();
         for place in 0..self.folds.len() {
@@ -242,7 +243,7 @@ impl<'a, 'e> Trials<'a, 'e> {
             // Those are counted once more there.
             let again = candidates.memory() + data.memory();
             let options = GreedyRankRls {
-                lambda: Some(Ridge::Share(share)),
+                lambda: Some(ridge),
                 memory: Memory {
                     held: held.held.saturating_sub(again),
                     ..held

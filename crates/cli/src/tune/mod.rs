@@ -16,14 +16,15 @@ use rankrls::metrics::{Measure, parse_list};
 use rankrls::tune::{self, Outcome, PathEnding, Tune, Tuned};
 use rankrls::warning::Warning;
 use rankrls::{
-    Candidates, Dataset, GreedyRankRls, HoldOut, Lambdas, Metric, Model, Queries, StrategyKind,
+    Candidates, Dataset, GreedyRankRls, HoldOut, Lambdas, Metric, Model, Queries, Scale,
+    StrategyKind,
 };
 use rankrls_files::memory;
 
 pub(crate) use judging::EvidenceChoice;
 use judging::JudgingArgs;
 
-use super::args::{self, ConventionArgs, at_least_one, each_once, one_of};
+use super::args::{self, ConventionArgs, at_least_one, each_once};
 use super::console::Console;
 use super::data::{Input, TrainingData};
 use super::output::{Destination, appear};
@@ -36,18 +37,27 @@ use crate::figures::PlotArgs;
 use crate::watch::Watch;
 use report::Report;
 
-/// The settings of a selection, with several scales of labels to choose from.
+/// The settings of a selection, with lists to choose from.
 #[derive(Debug, Clone)]
 struct Settings {
-    /// The settings, with the first of the scales.
+    /// The settings, with the first of each list.
     selection: GreedyRankRls,
+    scales: Vec<Scale>,
     labels: Vec<LabelScale>,
+    strategies: Vec<StrategyKind>,
 }
+
+const SCALES_HELP: &str = "Divisors of the columns to choose from, separated by commas: sd, the root mean square of a \
+    centred column, or max, its largest absolute value. Weights stay in the units of the data [default: none with \
+    --lambda, else none,sd,max]";
 
 const LABELS_HELP: &str = "Scales of the training labels within each query to choose from, separated by \
     commas: sqrt-sd divides by the root of their standard deviation, unit by the deviation. Several go \
-    with a measure as --choose-by, because errors are in their units [default: raw; sqrt-sd with \
-    --strategy distil]";
+    with a measure as --choose-by, because errors are in their units [default: with --lambda raw, and sqrt-sd with \
+    the strategy distil; else raw,sqrt-sd]";
+
+const STRATEGIES_HELP: &str = "Strategies to choose from, separated by commas. auto: with --lambda the fastest exact \
+    one that fits into memory, else that or distil";
 
 const CHOOSE_BY_HELP: &str = "What models are judged by: squared, the mean over queries of the squared centred \
     error, or a measure; with a measure and without --lambda it also chooses the scales and the strategy that are not \
@@ -55,10 +65,12 @@ const CHOOSE_BY_HELP: &str = "What models are judged by: squared, the mean over 
 
 impl Args for Settings {
     fn augment_args(command: Command) -> Command {
-        let labels = |labels: Arg| labels.help(LABELS_HELP).value_delimiter(',');
+        let list = |arg: Arg, help| arg.help(help).value_delimiter(',').value_name("LIST");
         let choice = |by: Arg| by.help(CHOOSE_BY_HELP).help_heading("Choice");
         GreedyRankRls::augment_args(command)
-            .mut_arg("label_scale", labels)
+            .mut_arg("scale", |scale| list(scale, SCALES_HELP))
+            .mut_arg("label_scale", |scale| list(scale, LABELS_HELP))
+            .mut_arg("strategy", |strategy| list(strategy, STRATEGIES_HELP))
             .mut_arg("choose_by", choice)
     }
 
@@ -69,9 +81,10 @@ impl Args for Settings {
 
 impl FromArgMatches for Settings {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
-        let labels = matches.get_many("label_scale").into_iter().flatten();
         Ok(Self {
-            labels: labels.copied().collect(),
+            scales: listed(matches, "scale"),
+            labels: listed(matches, "label_scale"),
+            strategies: listed(matches, "strategy"),
             selection: GreedyRankRls::from_arg_matches(matches)?,
         })
     }
@@ -82,9 +95,21 @@ impl FromArgMatches for Settings {
     }
 }
 
+/// The values of an argument that takes a list; none of a list of one, which is the setting.
+fn listed<T: Clone + Send + Sync + 'static>(matches: &ArgMatches, name: &str) -> Vec<T> {
+    let values: Vec<T> = matches
+        .get_many(name)
+        .into_iter()
+        .flatten()
+        .cloned()
+        .collect();
+    if values.len() > 1 { values } else { Vec::new() }
+}
+
 /// Choose lambda and the number of features together
 ///
-/// Selects features with every lambda of a grid. The model after each step is judged by its
+/// Without --lambda, folds choose the scales of columns and labels and the strategy first, as for select. Then it
+/// selects features with every lambda of a grid. The model after each step is judged by its
 /// leave-query-out predictions, which cost nothing more, by its predictions for validation data,
 /// or by cross-validation over queries; a rule chooses one of all models.
 #[derive(Debug, Args)]
@@ -96,31 +121,18 @@ Examples:
   rankrls tune train.svm -k 50 --evidence vali.svm --choose-by ndcg@10 --metrics map,cindex
   rankrls tune train.svm -k 20 --lambda 0.5,4,32 --evidence folds:3 --csv models.csv
   rankrls tune train.svm -k 50 --rule one-se --plot paths.svg
-  rankrls tune @sentences -k 20 --strategies bounded,distil --lambda 4,16,64 --choose-by cindex
+  rankrls tune @sentences -k 20 --scale none,sd --strategy bounded,distil
+  rankrls tune @sentences -k 20 --strategy bounded,distil --lambda 4,16,64 --choose-by cindex
   rankrls tune train.svm -k 50 --rule min-improvement:0.01:3 --json")]
 pub(crate) struct TuneArgs {
     /// Most features to select
     #[arg(short, value_name = "K", value_parser = at_least_one)]
     k: usize,
-    #[arg(
-        long = "lambda",
-        alias = "lambdas",
-        value_name = "LIST",
-        allow_hyphen_values = true
-    )]
+    #[arg(long = "lambda", value_name = "LIST", allow_hyphen_values = true)]
     #[arg(default_value = "auto", help = LAMBDAS_HELP)]
     lambdas: Lambdas,
     #[command(flatten)]
     settings: Settings,
-    /// Strategies to choose from, separated by commas, each with every lambda
-    #[arg(
-        long,
-        value_name = "LIST",
-        value_delimiter = ',',
-        conflicts_with = "strategy"
-    )]
-    #[arg(help_heading = "Selection", value_parser = one_of(StrategyKind::ALL, StrategyKind::name))]
-    strategies: Vec<StrategyKind>,
     #[command(flatten)]
     teacher: TeacherArgs,
     #[command(flatten)]
@@ -152,8 +164,14 @@ impl TuneArgs {
     /// Refuses mistakes that the parser cannot see.
     fn check(&self) -> Result<()> {
         let strategies = self.strategies();
-        each_once("strategy", &self.strategies)?;
+        each_once("strategy", &self.settings.strategies)?;
+        each_once("scale of columns", &self.settings.scales)?;
         each_once("scale of labels", &self.settings.labels)?;
+        if self.settings.strategies.contains(&StrategyKind::Auto) {
+            let mistake =
+                "--strategy auto stands alone: expected strategies by name, such as bounded,distil";
+            return Err(args::usage(mistake));
+        }
         let k = self.k;
         let options = &GreedyRankRls {
             k,
@@ -170,10 +188,10 @@ impl TuneArgs {
 
     /// The strategies to choose from.
     fn strategies(&self) -> Vec<StrategyKind> {
-        if self.strategies.is_empty() {
+        if self.settings.strategies.is_empty() {
             return vec![self.settings.selection.strategy];
         }
-        self.strategies.clone()
+        self.settings.strategies.clone()
     }
 
     /// Whether leave-query-out predictions are no evidence.
@@ -249,11 +267,9 @@ impl TuneArgs {
             metrics: self.metrics.clone().unwrap_or_default(),
             convention,
             rule: self.judging.rule,
-            strategies: self.strategies.clone(),
-            labels: match &self.settings.labels[..] {
-                [] | [_] => Vec::new(),
-                several => several.to_vec(),
-            },
+            strategies: self.settings.strategies.clone(),
+            labels: self.settings.labels.clone(),
+            scales: self.settings.scales.clone(),
             ..Tune::new(selection, self.lambdas.clone())
         }
     }
@@ -270,7 +286,7 @@ fn choose_setting(
     options: &Tune,
     train: &Dataset<'_>,
     session: &Session<'_>,
-) -> Result<Option<(GreedyRankRls, Option<Choice>)>> {
+) -> Result<Option<(Tune, Option<Choice>)>> {
     // Folds judge any strategy, unless somebody wants no folds.
     let judged = Tune {
         evidence: match args.evidence() {
@@ -280,7 +296,11 @@ fn choose_setting(
         ..options.clone()
     };
     let chosen = choosing::watched(session, |each| judged.chosen(None, train, each))?;
-    Ok(chosen.map(|(chosen, choice)| (chosen.selection, choice)))
+    let options = |chosen: Tune| Tune {
+        evidence: options.evidence.clone(),
+        ..chosen
+    };
+    Ok(chosen.map(|(chosen, choice)| (options(chosen), choice)))
 }
 
 /// The data, with labels that the measures can be taken of.
@@ -325,14 +345,15 @@ pub(crate) fn run(args: &TuneArgs, session: &Session<'_>) -> Result<ExitCode> {
     // Folds compare scales, where nothing of these is given.
     let lambda_given = args.lambdas != Lambdas::Auto;
     let keeps_units = match options.selection.scale {
+        _ if !options.scales.is_empty() => false,
         Some(scale) => scale.is_none(),
         None => lambda_given,
     };
     let chosen = choose_setting(args, &options, &input.train, session)?;
-    let Some((selection, choice)) = chosen else {
+    let Some((chosen, choice)) = chosen else {
         return Ok(session.without_results());
     };
-    options.selection = selection;
+    options = chosen;
     let candidates = options.selection.candidates(&input.train)?;
     choosing::warn_of_units(keeps_units, &candidates, &input.train, console);
     let reason = args.advise(&mut options, &candidates);

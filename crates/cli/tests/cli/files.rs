@@ -327,13 +327,13 @@ fn a_name_of_any_length_is_taken_or_refused_before_any_work() {
         ));
         assert_eq!(folder.document(&name)["steps"].as_array().unwrap().len(), 2);
     }
-    folder.run(&format!("tune train.svm -k 1 --lambdas 1 -o {}", name(255)));
+    folder.run(&format!("tune train.svm -k 1 --lambda 1 -o {}", name(255)));
     folder.run(&format!("convert train.svm -o {}", name(245)));
     let before = folder.list();
     for (command, length) in [
         ("select absent.svm -k 1 --lambda 1 -o", 256),
         ("train absent.svm --lambda 1 -o", 256),
-        ("tune absent.svm -k 1 --lambdas 1 -o", 256),
+        ("tune absent.svm -k 1 --lambda 1 -o", 256),
         ("convert absent.svm -o", 246),
         ("convert absent.svm --for lightgbm -o", 250),
     ] {

@@ -316,7 +316,7 @@ fn classes_and_folds_are_refused_before_they_take_memory() {
     let bytes = |field: &str| memory[field].as_u64().unwrap();
     let data = bytes("data_bytes") + bytes("entries_bytes");
     let within = bytes("reading_bytes").max(data) + bytes("candidate_bytes") / 4;
-    for arguments in ["info drawn.svm", "tune drawn.svm -k 1 --lambdas 4"] {
+    for arguments in ["info drawn.svm", "tune drawn.svm -k 1 --lambda 4"] {
         folder.refused(&format!(
             "{arguments} --max-memory {within} => the classes of columns need"
         ));

@@ -369,7 +369,7 @@ fn the_job_for_every_night_goes_on_where_it_was_killed() {
 fn strategies_that_are_named_twice_are_refused() {
     let folder = Folder::new();
     folder.fails(
-        "tune train.svm -k 3 --strategies dense,distil,dense --evidence folds:2",
+        "tune train.svm -k 3 --strategy dense,distil,dense --evidence folds:2",
         2,
     );
 }

@@ -139,7 +139,7 @@ fn a_seed_that_draws_is_not_said_to_have_no_effect() {
         &format!("select many.svm -k 2 {distil}"),
         "select many.svm -k 2 --lambda 1 --strategy sampled",
         "tune many.svm -k 2 --lambda 1 --evidence folds:3",
-        "tune many.svm -k 2 --lambda 1 --evidence other.svm --strategies sampled,dense",
+        "tune many.svm -k 2 --lambda 1 --evidence other.svm --strategy sampled,dense",
         &format!("tune many.svm -k 2 --lambda 1 --evidence other.svm {distil}"),
         "train many.svm --lambda 1,2 --objective global --solver cg",
         "train many.svm --lambda 1 --kernel gaussian:1 --basis 20",

@@ -146,7 +146,7 @@ fn an_interrupt_chooses_among_what_there_is() {
 fn an_interrupt_ends_all_strategies() {
     let folder = Folder::new();
     folder.write("big.svm", generated(1500, 3000));
-    let arguments = "tune big.svm -k 1500 --strategies lowmem,distil,dense --evidence folds:2 \
+    let arguments = "tune big.svm -k 1500 --strategy lowmem,distil,dense --evidence folds:2 \
                      --choose-by cindex --lambda 1,4 -v";
     let (output, rest) = interrupt(&folder, arguments, "step=2");
     assert!(output.is_empty());

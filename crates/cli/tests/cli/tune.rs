@@ -37,14 +37,14 @@ fn folds_that_nobody_counts_are_no_more_than_queries() {
     }
     folder.write("t.svm", rows(15));
     for biased in [
-        "--strategies distil",
+        "--strategy distil",
         "--refit cross-fitted --strategy lowmem",
     ] {
         folder.prints(&format!("tune t.svm -k 1 {biased} => evidence: 5 folds"));
     }
     folder.write("t.svm", rows(4));
     // What is left needs a teacher of ten queries.
-    folder.refused("tune t.svm -k 1 --strategies distil => expected at least 10");
+    folder.refused("tune t.svm -k 1 --strategy distil => expected at least 10");
     folder.refused("tune t.svm -k 1 --evidence folds:5 => 5 folds of 4 queries");
 }
 
@@ -135,8 +135,7 @@ fn test_data_have_no_part_in_the_choice() {
 fn tables_are_written() {
     let folder = folder();
     let document = tuned(&folder, "-k 3 --lambda 1,8 --metrics map --csv t.csv");
-    // Scripts may still say `--lambdas`.
-    tuned(&folder, "-k 3 --lambdas 1,8 --metrics map --csv t.json");
+    tuned(&folder, "-k 3 --lambda 1,8 --metrics map --csv t.json");
     let json = folder.document("t.json");
     assert_eq!(json, document["table"]);
     let text = folder.read("t.csv");
@@ -348,4 +347,42 @@ fn the_folds_that_select_a_feature_are_counted() {
     folder.prints(
         "tune train.svm -k 4 --lambda 16 --evidence folds:4 => stability of the features over 4 folds: ",
     );
+}
+
+/// Lists narrow what folds choose among, and the grid is of what they chose. With lambdas that are given, it has every
+/// strategy and scale of labels.
+#[test]
+fn lists_narrow_the_choice() {
+    let folder = Folder::new();
+    let tune = "tune @documents -k 4 --evidence folds:3 --json";
+    let names = |list: &Value| -> Vec<String> {
+        let list = list.as_array().into_iter().flatten();
+        list.map(|tried| tried["name"].as_str().unwrap().to_owned())
+            .collect()
+    };
+    let found = folder.json(&format!(
+        "{tune} --scale sd,max --strategy backfit,bounded --label-scale sqrt-sd"
+    ));
+    let choice = &found["choice"];
+    assert_eq!(names(&choice["scale"]), ["sd", "max"]);
+    assert_eq!(names(&choice["strategy"]), ["backfit", "bounded"]);
+    assert_eq!(choice["label_scale"], Value::Null);
+    let strategies = list(&found["paths"]).iter().map(|path| &path["strategy"]);
+    let strategies: Vec<&Value> = strategies.collect();
+    assert!(strategies.windows(2).all(|pair| pair[0] == pair[1]));
+    assert_eq!(found["selection"]["label_scale"], "sqrt-sd");
+    // One of each is given, so that there is nothing to choose but lambda.
+    let given = folder.json(&format!(
+        "{tune} --scale sd --strategy bounded --label-scale raw --lambda 1/64u,1/16u"
+    ));
+    assert_eq!(given["choice"], Value::Null);
+    assert_eq!(given["selection"]["scale"], "sd");
+    // Scales are chosen with the lambdas that are given.
+    let scaled = folder.json(&format!(
+        "{tune} --scale none,sd --strategy bounded,backfit --lambda 1/64u,1/16u --choose-by cindex"
+    ));
+    assert_eq!(names(&scaled["choice"]["scale"]), ["none", "sd"]);
+    assert_eq!(names(&scaled["choice"]["lambda"]), ["1/64u", "1/16u"]);
+    assert_eq!(scaled["selection"]["scale"], "sd");
+    assert_eq!(list(&scaled["paths"]).len(), 4);
 }
