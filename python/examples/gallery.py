@@ -60,7 +60,8 @@ with plt.rc_context(STYLE):
         left.annotate(words, (30, values[-1]), (0, above), **place)
     left.set(title="Left-out queries promise more", ylabel="concordance index")
 
-    search = GreedyRankRLSCV(30, strategies=["bounded", "distil"], scoring="cindex", rule="one-se")
+    grid = {"alpha": "1/1024u..1u:2", "strategy": ["bounded", "distil"]}
+    search = GreedyRankRLSCV(30, scoring="cindex", rule="one-se", **grid)
     plot.tuning(search.fit(X, y, qid=qid), ax=middle)
     middle.sharey(left)
     middle.set(title="The fewest within one standard error", ylabel="concordance index by folds")

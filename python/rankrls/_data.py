@@ -474,6 +474,18 @@ def items(values: Any, name: str) -> list[str]:
     return [text(each, name).strip() for each in values]
 
 
+def choices(values: Any, name: str) -> tuple[str | None, list[str]]:
+    """What is given alone, None for "auto"; and the list where there are several to choose from."""
+    found = items(values, name)
+    if len(found) == 1:
+        return None if found[0] == "auto" else found[0], []
+    if "auto" in found:
+        raise ValueError(f"{name}: 'auto' stands alone; name the values to choose from")
+    if len(set(found)) < len(found) or not found:
+        raise ValueError(f"{name}: expected each value once, found {found}")
+    return None, found
+
+
 def included(values: Any, names: list[str] | None, columns: int) -> list[int] | None:
     """Columns by names or numbers, as the compiled part counts them: from 1 on."""
     if values is None:

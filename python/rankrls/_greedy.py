@@ -19,7 +19,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from . import _data, _rankrls
 from ._path import SelectionPath, Step, TuneStep, told
-from ._ranker import AutoLabels, AutoScale, QueryWeight, Ranker
+from ._ranker import Labels, QueryWeight, Ranker, Scale
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -29,6 +29,10 @@ Refit = Literal["labels", "cross-fitted"]
 Convention = Literal["standard", "letor"]
 Alphas = float | str | Sequence[float | str]
 Columns = str | int | Sequence[str | int]
+
+
+# Parameters that take a list to choose from, beside alpha.
+AXES = ("scale", "label_scale", "strategy")
 
 
 class _Selecting(SelectorMixin, Ranker):
@@ -43,6 +47,10 @@ class _Selecting(SelectorMixin, Ranker):
         "convention": [StrOptions({"standard", "letor"})],
         "include": [str, Interval(Integral, 0, None, closed="left"), "array-like", None],
         "n_candidates": [_data.COUNT, None],
+        "alpha": [*_data.RIDGE, "array-like"],
+        "strategy": [str, "array-like"],
+        "scale": [str, "array-like"],
+        "label_scale": [str, "array-like"],
         "refit": [str, None],
         "refit_alpha": [*_data.RIDGE, None],
         "blend": [Interval(Real, 0, 1, closed="both"), None],
@@ -52,10 +60,10 @@ class _Selecting(SelectorMixin, Ranker):
     criterion: str
     convention: Convention
     query_weight: QueryWeight
-    scale: AutoScale
+    scale: Scale | Sequence[str]
     include: Columns | None
     n_candidates: int | None
-    label_scale: AutoLabels
+    label_scale: Labels | Sequence[str]
     refit: Refit | None
     refit_alpha: float | str | None
     blend: float | None
@@ -160,6 +168,9 @@ class _Selecting(SelectorMixin, Ranker):
         self.identical_ = [np.array(columns, dtype=np.int64) for columns in facts["identical"]]
         self.strategy_, settings = facts["strategy"], facts["settings"]
         self.alpha_ = settings["lambda"]
+        self.scale_ = settings.get("scale", "none")
+        self.label_scale_ = settings.get("label_scale", "raw")
+        self.choice_ = facts["choice"]
         self.refit_alpha_ = settings.get("refit_lambda")
         self.lqo_error_path_, self.lqo_cindex_path_ = (
             np.array([step[name] for step in facts["path"]], dtype=np.float64)
@@ -194,11 +205,11 @@ class _Selecting(SelectorMixin, Ranker):
             "k": min(self.n_features_to_select, columns),
             "criterion": criterion,
             "query_weight": self.query_weight,
-            "scale": None if self.scale == "auto" else self.scale,
+            "scale": _data.choices(self.scale, "scale")[0],
             "candidates": self.n_candidates,
             "seed": _data.seed(self.random_state),
             "max_memory": _data.size(self.max_memory),
-            "label_scale": None if self.label_scale == "auto" else self.label_scale,
+            "label_scale": _data.choices(self.label_scale, "label_scale")[0],
             "refit": self.refit,
             "blend": self.blend,
             "refit_lambda": _data.listed(self.refit_alpha, "refit_alpha"),
@@ -293,11 +304,12 @@ class GreedyRankRLS(_Selecting):
     ----------
     n_features_to_select : int, default=10
         Features to select, k.
-    alpha : float or str, default="auto"
+    alpha : float, str or sequence of them, default="auto"
         The ridge parameter (lambda of the paper), above 0, or a share of the mean squared norm of a
         centred row such as "1/64u". "auto": three folds of the queries choose it, and all else that
-        is "auto". With a number nothing is chosen: the selection is that of the paper.
-    strategy : str, default="auto"
+        is "auto". With a number nothing is chosen: the selection is that of the paper. Folds choose
+        from a list, here and in `strategy`, `scale` and `label_scale`.
+    strategy : str or sequence of str, default="auto"
         "auto" is the fastest exact strategy that fits into memory, or "distil" where `alpha` is
         "auto" and folds choose that. "bounded", "dense" and "lowmem"
         are exact and find the same features. "distil" selects towards the hold-out predictions of
@@ -310,19 +322,20 @@ class GreedyRankRLS(_Selecting):
     convention : {"standard", "letor"}, default="standard"
         Convention of the criterion, where its name has none.
     choose_by : str, optional
-        The measure by which folds choose what is "auto". By default that of `criterion`, else "cindex".
+        The measure by which folds choose what is "auto". By default that of `criterion`, else
+        "cindex".
     query_weight : {"uniform", "pairs", "size"}, default="uniform"
         Weight of a query of n rows: 1, n or 1/n. Rows, pairs or queries then count alike.
-    scale : {"auto", "none", "sd", "max"}, default="auto"
+    scale : {"auto", "none", "sd", "max"} or sequence of them, default="auto"
         What columns, centred within queries, are divided by: their root mean square, or their
-        largest absolute value. Weights stay in the units of the data. Where `alpha` is "auto", folds
-        choose what is "auto"; else "none".
+        largest absolute value. Weights stay in the units of the data. Where `alpha` is "auto",
+        folds choose what is "auto"; else "none".
     include : str, int or sequence of them, optional
         Columns that come first, in this order, and count among the k: names where `X` has names, or
         numbers from 0.
     n_candidates : int, optional
         Candidates to judge in a step, drawn at random. By default all, and 59 with "sampled".
-    label_scale : {"auto", "raw", "sqrt-sd", "unit"}, default="auto"
+    label_scale : {"auto", "raw", "sqrt-sd", "unit"} or sequence of them, default="auto"
         Scale of the labels within each query: "sqrt-sd" divides by the root of their standard
         deviation, "unit" by the deviation. Errors are in its units. Where `alpha` is "auto",
         folds choose what is "auto"; else "raw", and "sqrt-sd" with "distil".
@@ -370,6 +383,10 @@ class GreedyRankRLS(_Selecting):
         The strategy that was taken.
     alpha_ : float
         The ridge parameter that was taken.
+    scale_, label_scale_ : str
+        The scales of columns and labels that were taken.
+    choice_ : dict or None
+        What folds have tried, with values and standard errors; None where nothing was to be chosen.
     refit_alpha_ : float or None
         The ridge parameter of cross-fitted weights; None where labels are fitted.
     path_ : SelectionPath
@@ -406,22 +423,20 @@ class GreedyRankRLS(_Selecting):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **_Selecting._parameter_constraints,
-        "alpha": _data.RIDGE,
-        "strategy": [str],
         "choose_by": [str, None],
     }
     n_features_to_select: int = 10
     _: KW_ONLY
-    alpha: float | str = "auto"
-    strategy: str = "auto"
+    alpha: Alphas = "auto"
+    strategy: str | Sequence[str] = "auto"
     criterion: str = "squared"
     convention: Convention = "standard"
     choose_by: str | None = None
     query_weight: QueryWeight = "uniform"
-    scale: AutoScale = "auto"
+    scale: Scale | Sequence[str] = "auto"
     include: Columns | None = None
     n_candidates: int | None = None
-    label_scale: AutoLabels = "auto"
+    label_scale: Labels | Sequence[str] = "auto"
     refit: Refit | None = None
     refit_alpha: float | str | None = None
     blend: float | None = None
@@ -432,17 +447,26 @@ class GreedyRankRLS(_Selecting):
 
     def _options(self, columns: int) -> dict[str, Any]:
         options = super()._options(columns)
-        if self.alpha != "auto":
-            options["lambda"] = _data.text(self.alpha, "alpha")
-        if self.strategy != "auto":
-            options["strategy"] = self.strategy
+        alpha, strategy = (
+            _data.choices(getattr(self, name), name)[0] for name in ("alpha", "strategy")
+        )
+        if alpha is not None:
+            options["lambda"] = alpha
+        if strategy is not None:
+            options["strategy"] = strategy
         options["choose_by"] = self.choose_by
         return options
 
     def _search(
         self, data: dict[str, Any], options: dict[str, Any], callback: Callable[[Step], Any] | None
     ) -> tuple[dict[str, Any], Any, BaseException | None]:
-        how = _data.document({"selection": options, "asked": self.n_features_to_select})
+        axes: dict[str, Any] = {name: _data.choices(getattr(self, name), name)[1] for name in AXES}
+        alphas = _data.choices(self.alpha, "alpha")[1]
+        if alphas:
+            axes["lambda"] = ",".join(alphas)
+        how = _data.document(
+            {"selection": options, "axes": axes, "asked": self.n_features_to_select}
+        )
         threads = _data.threads(self.n_jobs)
         text, model, ended = _rankrls.select(data, how, threads, told(callback, Step))
         return json.loads(text), model, ended
@@ -460,16 +484,19 @@ class GreedyRankRLSCV(_Selecting):
     ----------
     n_features_to_select : int, default=20
         Most features to select.
-    alphas : str or sequence of float or str, default="auto"
+    alpha : float, str or sequence of them, default="auto"
         Ridge parameters to try: numbers above 0, shares such as "1/64u", or text with ranges of
-        them such as "1/256u..1u:2". "auto" is that range, and up to three past an edge.
-    strategies : sequence of str, default=("auto",)
-        Strategies to choose from: see `GreedyRankRLS`.
+        them such as "1/256u..1u:2". "auto" is that range, and up to three past an edge. Then folds
+        first choose what else is "auto", as in `GreedyRankRLS`, or has a list.
+    strategy : str or sequence of str, default="auto"
+        Strategies to choose from: see `GreedyRankRLS`. Where `alpha` is given, each is tried with
+        every alpha.
     cv : int or "lqo", default=5
         Folds of the queries, or leave-query-out predictions: these cost nothing more. They
         are optimistic, because the features were chosen by them. The strategy "distil" needs folds.
-    scoring : str, default="squared"
-        What models are judged by: the squared error, or a measure such as "ndcg@10" or "cindex".
+    scoring : str, optional
+        What models are judged by: "squared", the squared error, or a measure such as "ndcg@10". By
+        default "squared" where `alpha` is given, else that of the criterion, or "cindex".
     metrics : sequence of str, default=()
         Measures to report besides.
     rule : {"best", "one-se"}, default="best"
@@ -478,13 +505,17 @@ class GreedyRankRLSCV(_Selecting):
         As in `GreedyRankRLS`: what steps are chosen by.
     convention : {"standard", "letor"}, default="standard"
         Convention of all measures that name none.
-    query_weight, scale : str, default="uniform", "auto"
+    query_weight : str, default="uniform"
+        As in `GreedyRankRLS`.
+    scale : str or sequence of str, default="auto"
         As in `GreedyRankRLS`.
     include : str, int or sequence of them, optional
         As in `GreedyRankRLS`. A model without all of them is not chosen.
     n_candidates : int, optional
         As in `GreedyRankRLS`.
-    label_scale, refit : str, optional
+    label_scale : str or sequence of str, default="auto"
+        As in `GreedyRankRLS`.
+    refit : str, optional
         As in `GreedyRankRLS`.
     refit_alpha, blend, teacher_alpha : float, optional
         As in `GreedyRankRLS`.
@@ -501,6 +532,10 @@ class GreedyRankRLSCV(_Selecting):
         The chosen number of features.
     strategy_ : str
         The chosen strategy.
+    scale_, label_scale_ : str
+        The scales of columns and labels that were taken.
+    choice_ : dict or None
+        As in `GreedyRankRLS`: the choice before the grid of alphas.
     best_score_ : float
         The value of the chosen model by `scoring`; lower is better for "squared".
     cv_results_ : dict of ndarray
@@ -539,7 +574,7 @@ class GreedyRankRLSCV(_Selecting):
     >>> rng = np.random.default_rng(0)
     >>> X = rng.normal(size=(60, 8))
     >>> y = X[:, 3] - 0.5 * X[:, 5] + 0.1 * rng.normal(size=60)
-    >>> model = GreedyRankRLSCV(4, alphas=[1, 16], cv=3).fit(X, y, qid=np.repeat(range(12), 5))
+    >>> model = GreedyRankRLSCV(4, alpha=[1, 16], cv=3).fit(X, y, qid=np.repeat(range(12), 5))
     >>> model.alpha_, sorted(model.selected_[:2].tolist())
     (1.0, [3, 5])
     >>> model.cv_results_["mean_test_score"].shape
@@ -548,28 +583,26 @@ class GreedyRankRLSCV(_Selecting):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **_Selecting._parameter_constraints,
-        "alphas": [*_data.RIDGE, "array-like"],
-        "strategies": [str, "array-like"],
         "cv": [Interval(Integral, 2, 2**63, closed="left"), StrOptions({"lqo"})],
-        "scoring": [str],
+        "scoring": [str, None],
         "metrics": [str, "array-like"],
         "rule": [StrOptions({"best", "one-se"})],
     }
     n_features_to_select: int = 20
     _: KW_ONLY
-    alphas: Alphas = "auto"
-    strategies: Sequence[str] = ("auto",)
+    alpha: Alphas = "auto"
+    strategy: str | Sequence[str] = "auto"
     cv: int | Literal["lqo"] = 5
-    scoring: str = "squared"
+    scoring: str | None = None
     metrics: Sequence[str] = ()
     rule: Literal["best", "one-se"] = "best"
     criterion: str = "squared"
     convention: Convention = "standard"
     query_weight: QueryWeight = "uniform"
-    scale: AutoScale = "auto"
+    scale: Scale | Sequence[str] = "auto"
     include: Columns | None = None
     n_candidates: int | None = None
-    label_scale: AutoLabels = "auto"
+    label_scale: Labels | Sequence[str] = "auto"
     refit: Refit | None = None
     refit_alpha: float | str | None = None
     blend: float | None = None
@@ -584,21 +617,31 @@ class GreedyRankRLSCV(_Selecting):
         return facts
 
     def _measures(self) -> bool:
-        return self.scoring != "squared" or len(self.metrics) > 0
+        return self.scoring not in (None, "squared") or len(self.metrics) > 0
+
+    def _judge(self) -> str:
+        """What models are judged by."""
+        if self.scoring is not None:
+            return self.scoring
+        if _data.items(self.alpha, "alpha") != ["auto"]:
+            return "squared"
+        return "cindex" if self.criterion == "squared" else self.criterion
 
     def _grid(self, selection: dict[str, Any]) -> dict[str, Any]:
         """`Tune` of the compiled part."""
-        strategies = _data.items(self.strategies, "strategies")
-        if "auto" in strategies and len(strategies) > 1:
-            raise ValueError("strategies: 'auto' stands alone; name the strategies to choose from")
+        strategy, strategies = _data.choices(self.strategy, "strategy")
+        if strategy is not None:
+            selection["strategy"] = strategy
         evidence: dict[str, Any] = {"kind": "lqo"}
         if self.cv != "lqo":
             evidence = {"kind": "folds", "count": self.cv, "seed": selection["seed"]}
         return {
-            "lambdas": ",".join(_data.items(self.alphas, "alphas")),
-            "strategies": [name for name in strategies if name != "auto"],
+            "lambdas": ",".join(_data.items(self.alpha, "alpha")),
+            "strategies": strategies,
+            "scales": _data.choices(self.scale, "scale")[1],
+            "labels": _data.choices(self.label_scale, "label_scale")[1],
             "evidence": evidence,
-            "measure": self.scoring,
+            "measure": self._judge(),
             "metrics": _data.items(self.metrics, "metrics"),
             "convention": self.convention,
             "rule": {"name": self.rule},
@@ -643,7 +686,7 @@ class GreedyRankRLSCV(_Selecting):
                 results[f"{title}_{name}"] = np.array(values, dtype=np.float64)
         for name in ("score", *names):
             # Only the squared error is less for a better model.
-            squared = name == "score" and self.scoring == "squared"
+            squared = name == "score" and self._judge() == "squared"
             costs = results[f"mean_test_{name}"] * (1 if squared else -1)
             ranks = rankdata(np.where(np.isnan(costs), np.inf, costs), method="min")
             results[f"rank_test_{name}"] = ranks.astype(np.int32)

@@ -18,10 +18,8 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from . import _data, _rankrls, metrics
 
-Scale = Literal["none", "sd", "max"]
-AutoScale = Literal["auto", "none", "sd", "max"]
-Labels = Literal["raw", "sqrt-sd", "unit"]
-AutoLabels = Literal["auto", "raw", "sqrt-sd", "unit"]
+Scale = Literal["auto", "none", "sd", "max"]
+Labels = Literal["auto", "raw", "sqrt-sd", "unit"]
 QueryWeight = Literal["uniform", "pairs", "size"]
 
 
@@ -89,7 +87,7 @@ class Ranker(RegressorMixin, BaseEstimator):
 
     # What each parameter may be; of text the compiled part knows more.
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "labels": [str, None],
+        "label_scale": [str],
         "scale": [str],
         "query_weight": [str],
         "max_memory": _data.SIZE,

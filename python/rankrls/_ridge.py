@@ -59,11 +59,13 @@ class RankRLS(Ranker):
         "query".
     keep_pairs : bool, default=False
         Whether to keep the predictions of "lpo": two numbers for each pair of rows.
-    label_scale : {"raw", "sqrt-sd", "unit"}, default="raw"
+    label_scale : {"auto", "raw", "sqrt-sd", "unit"}, default="auto"
         Scale of the labels within each query: divided by the root of their standard deviation, or
-        by the deviation. Not for objective "pairs".
-    scale : {"none", "sd", "max"}, default="none"
-        What centred columns are divided by, under the linear kernel without a basis.
+        by the deviation. Not for objective "pairs". Where `alpha` is "auto", hold-outs choose what
+        is "auto", by objective "query" and the linear kernel without a basis; else "raw".
+    scale : {"auto", "none", "sd", "max"}, default="auto"
+        What centred columns are divided by, under the linear kernel without a basis. "auto" as for
+        `label_scale`, else "none".
     query_weight : {"uniform", "pairs", "size"}, default="uniform"
         What a query of n rows counts under objective "query": 1, n or 1/n.
     max_memory : int or str, optional
@@ -84,6 +86,11 @@ class RankRLS(Ranker):
         These rows of the training data; not in models from files.
     alpha_ : float
         The ridge parameter that was taken.
+    scale_, label_scale_ : str
+        The scales of columns and labels that were taken.
+    choice_ : list of dict
+        The scales that hold-outs have compared, each with its concordance index; empty where
+        nothing was to be chosen.
     unit_ : float
         The mean squared norm of a centred row, which shares are of.
     solver_ : str
@@ -147,7 +154,6 @@ class RankRLS(Ranker):
         "solver": [str],
         "holdout": [str, None],
         "keep_pairs": ["boolean"],
-        "label_scale": [str],
     }
     alpha: float | str | Sequence[float | str] = "auto"
     _: KW_ONLY
@@ -160,8 +166,8 @@ class RankRLS(Ranker):
     solver: Literal["auto", "dual", "primal", "cg"] = "auto"
     holdout: str | None = None
     keep_pairs: bool = False
-    label_scale: Labels = "raw"
-    scale: Scale = "none"
+    label_scale: Labels = "auto"
+    scale: Scale = "auto"
     query_weight: QueryWeight = "uniform"
     max_memory: int | str | None = None
     n_jobs: int | None = None
@@ -258,8 +264,8 @@ class RankRLS(Ranker):
                 "objective": self.objective,
                 "solver": None if self.solver == "auto" else self.solver,
                 "query_weight": self.query_weight,
-                "scale": self.scale,
-                "label_scale": self.label_scale,
+                "scale": None if self.scale == "auto" else self.scale,
+                "label_scale": None if self.label_scale == "auto" else self.label_scale,
                 "max_memory": _data.size(self.max_memory),
             },
         }
@@ -268,6 +274,7 @@ class RankRLS(Ranker):
         _data.tell(report["warnings"], getattr(self, "feature_names_in_", None))
         model = found["model"]
         self._adopt(model if names is None else model.with_names(names))
+        self.choice_ = report["choice"]
         self.unit_ = report["unit"]
         self.solver_ = report["solver"]
         # There is no infinity in JSON.
@@ -290,6 +297,8 @@ class RankRLS(Ranker):
     def _adopt(self, model: _rankrls.Model) -> dict[str, Any]:
         facts = super()._adopt(model)
         self.alpha_ = facts["settings"]["lambda"]
+        self.scale_ = facts["settings"].get("scale", "none")
+        self.label_scale_ = facts["settings"].get("label_scale", "raw")
         if self.kernel == "precomputed":
             # Its columns are rows: of a file, they are columns.
             self._linear = False

@@ -127,7 +127,7 @@ def tuning(model: Any, *, ax: Axes | None = None, metric: str | None = None) -> 
     >>> import numpy as np, rankrls, rankrls.plot
     >>> rng = np.random.default_rng(0)
     >>> X = rng.normal(size=(60, 8))
-    >>> model = rankrls.GreedyRankRLSCV(4, alphas=[1, 16], cv=3)
+    >>> model = rankrls.GreedyRankRLSCV(4, alpha=[1, 16], cv=3)
     >>> ax = rankrls.plot.tuning(model.fit(X, X[:, 3], qid=np.repeat(range(12), 5)))
     >>> len(ax.get_legend().get_texts())
     2

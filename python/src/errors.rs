@@ -75,11 +75,14 @@ impl From<rankrls::Error> for Error {
 }
 
 /// Options of the library that have other names in Python, as scikit-learn names its own.
-const NAMES: [(&str, &str); 10] = [
+const NAMES: [(&str, &str); 13] = [
     ("k", "n_features_to_select"),
     ("asked", "n_features_to_select"),
     ("lambda", "alpha"),
-    ("lambdas", "alphas"),
+    ("lambdas", "alpha"),
+    ("strategies", "strategy"),
+    ("scales", "scale"),
+    ("labels", "label_scale"),
     ("refit_lambda", "refit_alpha"),
     ("teacher_lambda", "teacher_alpha"),
     ("candidates", "n_candidates"),

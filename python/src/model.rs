@@ -122,6 +122,7 @@ impl Model {
             "strategy": model.strategy,
             "objective": model.objective,
             "settings": model.settings,
+            "choice": model.choice,
             "kernel": model.expansion.as_ref().map(|basis| basis.kernel),
             "missing": model.table.missing,
             "columns": model.data.columns,

@@ -5,7 +5,7 @@ use rankrls::data::ColumnName;
 use rankrls::greedy::job::{Selecting, select_among};
 use rankrls::greedy::{Choice, Selection, Step};
 use rankrls::memory::Bytes;
-use rankrls::tune;
+use rankrls::tune::{self, Axes};
 use rankrls::{
     Dataset, FeatureNames, GreedyRankRls, IndexBase, Kind, Lambda, Model as Fitted, Warning,
 };
@@ -24,6 +24,8 @@ use crate::warnings::{Told, told};
 #[serde(deny_unknown_fields)]
 struct Options {
     selection: GreedyRankRls,
+    /// Lists to choose from.
+    axes: Axes,
     /// Features asked for, which may be more than there are columns.
     asked: usize,
 }
@@ -91,11 +93,12 @@ struct Found {
 /// The options with what is not given chosen, and how; nothing where Python wanted the choice to end.
 fn choose(
     data: &Dataset<'_>,
+    axes: &Axes,
     options: &GreedyRankRls,
     watch: &mut Watch<'_>,
 ) -> Result<Option<(GreedyRankRls, Option<Choice>)>> {
     let mut observer = move |_: tune::ChoiceEvent<'_>| watch.flow();
-    match tune::choose(options, None, data, &mut observer) {
+    match tune::choose_among(axes, options, None, data, &mut observer) {
         Err(error) if error.kind() == Kind::Stopped => Ok(None),
         chosen => Ok(Some(chosen?)),
     }
@@ -106,13 +109,14 @@ fn work(
     data: CopiedData,
     Options {
         selection: given,
+        axes,
         asked,
     }: Options,
     taken: &mut Taken,
     watch: &mut Watch<'_>,
 ) -> Result<Option<Found>> {
     let data = data.dataset()?;
-    let Some((options, mut choice)) = choose(&data, &given, watch)? else {
+    let Some((options, mut choice)) = choose(&data, &axes, &given, watch)? else {
         return Ok(None);
     };
     // Columns count from 0 in Python.
@@ -133,7 +137,7 @@ fn work(
         options.criterion.metric().as_slice(),
         data.labels(),
     ));
-    if given.keeps_units() {
+    if axes.scale.is_empty() && given.keeps_units() {
         warnings.extend(Warning::of_units(candidates.classes(), &data));
     }
     warnings.extend(selection.warnings());
@@ -161,7 +165,11 @@ pub(crate) fn select(
     let mut options: Options = errors::options(options)?;
     checked(&mut options.selection)?;
     let selection = &options.selection;
-    data.check_effects(selection, &[selection.strategy])?;
+    let strategies = match &options.axes.strategy[..] {
+        [] => std::slice::from_ref(&selection.strategy),
+        several => several,
+    };
+    data.check_effects(selection, strategies)?;
     let mut taken = Taken::default();
     let (found, ended) = job::run(py, threads, callback.as_ref(), |watch| {
         work(copy, options, &mut taken, watch)

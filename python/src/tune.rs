@@ -4,8 +4,8 @@ use std::ops::ControlFlow;
 
 use pyo3::prelude::*;
 use rankrls::greedy::job::plan;
-use rankrls::tune::{Outcome, PathSteps, Tune, TuneEvent, Tuning};
-use rankrls::{Candidates, Dataset, IndexBase, Kind, Model as Fitted, Warning};
+use rankrls::tune::{ChoiceEvent, Outcome, PathSteps, Tune, TuneEvent, Tuning};
+use rankrls::{Candidates, Dataset, IndexBase, Kind, Lambdas, Model as Fitted, Warning};
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -50,9 +50,9 @@ pub(crate) fn tune<'py>(
     callback: Option<Py<PyAny>>,
 ) -> Result<(String, Option<Model>, Option<PyErr>)> {
     let copy = data.copied()?;
-    let mut options: Tune = errors::options(options)?;
-    checked(&mut options.selection)?;
-    let selections = options.selections();
+    let mut given: Tune = errors::options(options)?;
+    checked(&mut given.selection)?;
+    let selections = given.selections();
     for selection in &selections {
         selection.check_strategy()?;
     }
@@ -60,11 +60,18 @@ pub(crate) fn tune<'py>(
         .iter()
         .map(|selection| selection.strategy)
         .collect();
-    data.check_effects(&options.selection, &strategies)?;
+    data.check_effects(&given.selection, &strategies)?;
     // The longest path from all data so far.
     let mut longest: Option<PathSteps> = None;
     let work = |watch: &mut Watch<'_>| -> Result<Option<_>> {
         let data = copy.dataset()?;
+        let choosing = &mut *watch;
+        let mut choosing = move |_: ChoiceEvent<'_>| choosing.flow();
+        let chosen = match given.chosen(None, &data, &mut choosing) {
+            Err(error) if error.kind() == Kind::Stopped => return Ok(None),
+            chosen => chosen?,
+        };
+        let (options, choice) = chosen;
         let candidates = options
             .selection
             .candidates(&data)?
@@ -94,7 +101,8 @@ pub(crate) fn tune<'py>(
             Err(error) if error.kind() == Kind::Stopped => return Ok(None),
             tuned => tuned?,
         };
-        let model = Fitted::from_selection(&tuned.selection(), &data, &candidates.summary());
+        let mut model = Fitted::from_selection(&tuned.selection(), &data, &candidates.summary());
+        model.choice = choice;
         let stability = |outcome: &Outcome| outcome.stability(tuned.k, candidates.classes().len());
         let stability = tuned
             .outcomes
@@ -105,7 +113,14 @@ pub(crate) fn tune<'py>(
         let criterion = options.selection.criterion.metric().into_iter();
         let measures: Vec<_> = criterion.chain(options.measures()).collect();
         warnings.extend(Warning::of_grades(&measures, data.labels()));
-        warnings.extend(Warning::of_units(candidates.classes(), &data));
+        let keeps_units = match given.selection.scale {
+            _ if !given.scales.is_empty() => false,
+            Some(scale) => scale.is_none(),
+            None => given.lambdas != Lambdas::Auto,
+        };
+        if keeps_units {
+            warnings.extend(Warning::of_units(candidates.classes(), &data));
+        }
         warnings.extend(tuned.warnings(&data));
         Ok(Some((tuned, model, stability, warnings)))
     };

@@ -7,7 +7,7 @@ import pytest
 import scipy.sparse as sp
 from conftest import CORPORA
 
-from rankrls import GreedyRankRLS, GreedyRankRLSCV, RankRLS, write
+from rankrls import GreedyRankRLS, GreedyRankRLSCV, RankRLS, read, write
 
 TRAIN, TEST = CORPORA / "parses.svm.zst", CORPORA / "parses-test.svm.zst"
 TUNED = ["--lambda", "1,4", "--evidence", "folds:3", "--json"]
@@ -19,9 +19,20 @@ OTHERS = ["sampled", "residual", "backfit", "univariate", "random", "distil"]
 def test_selections_are_those_of_the_command(strategy, parses, command):
     train, _ = parses
     labels = "sqrt-sd" if strategy == "distil" else "raw"
-    model = GreedyRankRLS(8, alpha=16.0, strategy=strategy, labels=labels, random_state=7)
+    model = GreedyRankRLS(8, alpha=16.0, strategy=strategy, label_scale=labels, random_state=7)
     model.fit(train.X, train.y, qid=train.qid)
-    options = ["--strategy", strategy, "-k", 8, "--lambda", 16, "--label-scale", labels, "--seed", 7]
+    options = [
+        "--strategy",
+        strategy,
+        "-k",
+        8,
+        "--lambda",
+        16,
+        "--label-scale",
+        labels,
+        "--seed",
+        7,
+    ]
     found = json.loads(command("select", TRAIN, *options, "--json"))
     assert (model.selected_ + 1).tolist() == [step["feature"] for step in found["steps"]]
     assert model.weights_.tolist() == found["weights"]
@@ -48,7 +59,7 @@ def test_folds_are_those_of_the_command_in_any_order_of_rows(form, small, comman
         ridge = RankRLS([1, 4, 16], holdout="folds:4").fit(*data, qid=ids)
         assert ridge.alpha_ == trained["lambda"]
         assert ridge.holdout_error_ == pytest.approx(trained["holdout"]["squared"], rel=1e-9)
-        several = GreedyRankRLSCV(3, alphas=[1, 4], cv=3).fit(*data, qid=ids)
+        several = GreedyRankRLSCV(3, alpha=[1, 4], cv=3).fit(*data, qid=ids)
         tuned = command("tune", tmp_path / "data.svm", "-k", 3, *TUNED)
         value = json.loads(tuned)["chosen"]["value"]
         assert several.best_score_ == pytest.approx(value, rel=1e-9)
@@ -89,7 +100,7 @@ def test_columns_to_include_are_those_of_the_command(strategy, parses, command, 
 
 def test_tuning_begins_with_columns_to_include(parses, command):
     train, _ = parses
-    model = GreedyRankRLSCV(4, alphas=[16], cv=3, include=[866, "anc:in:PP^NP"])
+    model = GreedyRankRLSCV(4, alpha=[16], cv=3, include=[866, "anc:in:PP^NP"])
     model.fit(train.X, train.y, qid=train.qid)
     names = ["--names", CORPORA / "parses.names.txt.zst", "--include", "867,anc:in:PP^NP"]
     asked = ["-k", 4, "--lambda", 16, "--evidence", "folds:3", "--json"]
@@ -173,7 +184,7 @@ def test_training_on_all_features_is_that_of_the_command(parses, command, tmp_pa
 def test_tuning_is_that_of_the_command(parses, command, tmp_path):
     train, _ = parses
     model = GreedyRankRLSCV(
-        6, alphas=[4, 16], strategies=["bounded", "distil"], cv=3, scoring="cindex", metrics=["map"]
+        6, alpha=[4, 16], strategy=["bounded", "distil"], cv=3, scoring="cindex", metrics=["map"]
     )
     model.fit(train.X, train.y, qid=train.qid)
     table = tmp_path / "models.json"
@@ -195,3 +206,65 @@ def test_tuning_is_that_of_the_command(parses, command, tmp_path):
     assert np.array_equal(
         np.sort([row["value"] for row in rows]), np.sort(model.cv_results_["mean_test_score"])
     )
+
+
+@pytest.mark.parametrize("name", ["documents", "sentences"])
+def test_what_is_not_given_is_chosen_as_by_the_command(name, command):
+    folder = CORPORA / name
+    X, y, qid, _ = read(folder / "train.svm.zst", names=folder / "names.txt.zst")
+    model = GreedyRankRLS(6).fit(X, y, qid=qid)
+    found = json.loads(command("select", f"@{name}", "-k", 6, "--json"))
+    assert model.choice_ == found["choice"]
+    assert [tried["name"] for tried in model.choice_["scale"]] == ["none", "sd", "max"]
+    assert model.scale_ == found.get("scale", "none")
+    assert model.label_scale_ == found.get("label_scale", "raw")
+    assert (model.strategy_, model.alpha_) == (found["strategy"], found["lambda"])
+    assert model.weights_.tolist() == found["weights"]
+    # The setting as it was chosen, given, is the same model, and nothing is chosen.
+    names = ("alpha", "scale", "label_scale", "strategy")
+    given = {each: getattr(model, f"{each}_") for each in names}
+    again = GreedyRankRLS(6, **given)
+    if model.strategy_ != "distil":
+        assert again.fit(X, y, qid=qid).weights_.tolist() == found["weights"]
+        assert again.choice_ is None
+    search = GreedyRankRLSCV(4, cv=3).fit(X, y, qid=qid)
+    tuned = json.loads(command("tune", f"@{name}", "-k", 4, "--evidence", "folds:3", "--json"))
+    assert search.choice_ == tuned["choice"]
+    assert search.best_score_ == tuned["chosen"]["value"]
+    assert search.weights_.tolist() == tuned["selection"]["weights"]
+    ridge = RankRLS().fit(X, y, qid=qid)
+    trained = json.loads(command("train", f"@{name}", "--json"))
+    assert ridge.choice_ == trained["choice"]["tried"]
+    assert ridge.scale_ == trained.get("scale", "none")
+    assert (ridge.alpha_, ridge.holdout_cindex_) == (
+        trained["lambda"],
+        trained["holdout"]["cindex"],
+    )
+
+
+def test_lists_narrow_the_choice_as_for_the_command(command):
+    X, y, qid, _ = read(CORPORA / "documents" / "train.svm.zst")
+    lists = {"scale": ["sd", "max"], "strategy": ["backfit", "bounded"]}
+    search = GreedyRankRLSCV(3, cv=3, label_scale="raw", **lists).fit(X, y, qid=qid)
+    options = ["--scale", "sd,max", "--strategy", "backfit,bounded", "--label-scale", "raw"]
+    options += ["--evidence", "folds:3", "--json"]
+    tuned = json.loads(command("tune", "@documents", "-k", 3, *options))
+    assert search.choice_ == tuned["choice"]
+    assert search.weights_.tolist() == tuned["selection"]["weights"]
+    model = GreedyRankRLS(3, label_scale="raw", **lists).fit(X, y, qid=qid)
+    assert model.choice_ == search.choice_
+    alphas = ["1/64u", "1/4u"]
+    model = GreedyRankRLS(3, alpha=alphas, scale="sd").fit(X, y, qid=qid)
+    assert [tried["name"] for tried in model.choice_["lambda"]] == alphas
+    assert (model.scale_, model.label_scale_) == ("sd", "raw")
+    for name, values in {"scale": ["auto", "sd"], "strategy": ["bounded", "bounded"]}.items():
+        with pytest.raises(ValueError, match=f"{name}: "):
+            GreedyRankRLS(3, **{name: values}).fit(X, y, qid=qid)
+
+
+def test_a_number_is_the_selection_of_the_paper(command):
+    X, y, qid, _ = read(CORPORA / "documents" / "train.svm.zst")
+    model = GreedyRankRLS(4, alpha=16).fit(X, y, qid=qid)
+    found = json.loads(command("select", "@documents", "-k", 4, "--lambda", 16, "--json"))
+    assert model.weights_.tolist() == found["weights"]
+    assert (model.scale_, model.label_scale_, model.choice_) == ("none", "raw", None)

@@ -244,19 +244,22 @@ def test_scores_beyond_all_numbers_are_refused(form, kernel, small):
 
 
 @pytest.mark.parametrize("label_scale", ["raw", "sqrt-sd"])
-def test_labels_too_small_for_their_squares_are_refused(labels, small):
+def test_labels_too_small_for_their_squares_are_refused(label_scale, small):
     X, y, qid = small
     grades = np.round(4 * y)
-    usual = RankRLS(1.0, labels=labels).fit(X, grades, qid=qid)
+    usual = RankRLS(1.0, label_scale=label_scale).fit(X, grades, qid=qid)
     for size in (1e-300, 1e-307, 1e-309, 1e-318, 1e-322):
-        for model in (RankRLS(1.0, labels=labels), GreedyRankRLS(2, alpha=1.0, labels=labels)):
+        for model in (
+            RankRLS(1.0, label_scale=label_scale),
+            GreedyRankRLS(2, alpha=1.0, label_scale=label_scale),
+        ):
             with pytest.raises(ValueError, match="the labels are too small"):
                 model.fit(X, size * grades, qid=qid)
     # One query with such labels is no reason.
     some = np.where(qid == 3, 1e-318, 1.0) * grades
-    assert np.isfinite(RankRLS(1.0, labels=labels).fit(X, some, qid=qid).coef_).all()
-    scaled = RankRLS(1.0, labels=labels).fit(X, 2.0**-200 * grades, qid=qid)
-    size = 2.0**-200 if labels == "raw" else 2.0**-100
+    assert np.isfinite(RankRLS(1.0, label_scale=label_scale).fit(X, some, qid=qid).coef_).all()
+    scaled = RankRLS(1.0, label_scale=label_scale).fit(X, 2.0**-200 * grades, qid=qid)
+    size = 2.0**-200 if label_scale == "raw" else 2.0**-100
     assert np.allclose(scaled.coef_ / size, usual.coef_, rtol=1e-12)
 
 
@@ -401,9 +404,9 @@ PARAMETERS = [
         {"teacher_alpha": object()},
         "'teacher_alpha' parameter .* an array-like or None. Got <object",
     ),
-    ({"alpha": -1.0}, r"'alpha' .*a float in the range \(0.0, inf\). Got -1"),
-    ({"alpha": 0}, r"'alpha' .*a float in the range \(0.0, inf\). Got 0"),
-    ({"alpha": float("nan")}, r"'alpha' .*a float in the range \(0.0, inf\). Got nan"),
+    ({"alpha": -1.0}, r"'alpha' .*a float in the range \(0.0, inf\).* Got -1"),
+    ({"alpha": 0}, r"'alpha' .*a float in the range \(0.0, inf\).* Got 0"),
+    ({"alpha": float("nan")}, r"'alpha' .*a float in the range \(0.0, inf\).* Got nan"),
     ({"alpha": 10**400}, "alpha: alpha is inf: expected a finite number above 0"),
     ({"alpha": "large"}, 'alpha: expected a number above 0, found "large"'),
     ({"refit_alpha": "1/0u"}, "refit_alpha: .*above 0"),
@@ -441,17 +444,17 @@ GRIDS = [
     ({"cv": 1}, "'cv' .*must be an int in the range .*'lqo'}. Got 1"),
     ({"cv": 99}, "99"),
     ({"cv": 2**70}, "'cv' .*must be an int in the range .*'lqo'}. Got 118"),
-    ({"cv": "lqo", "strategies": ["distil"]}, "biased"),
-    ({"alphas": []}, "alphas: expected values .* found an empty one"),
-    ({"alphas": None}, "'alphas' .*an array-like. Got None"),
-    ({"strategies": None}, "'strategies' .*an array-like. Got None"),
+    ({"cv": "lqo", "strategy": ["distil"]}, "biased"),
+    ({"alpha": []}, "alpha: expected values .* found an empty one"),
+    ({"alpha": None}, "'alpha' .*an array-like. Got None"),
+    ({"strategy": None}, "'strategy' .*an array-like. Got None"),
     ({"metrics": 3}, "'metrics' .*an array-like. Got 3"),
-    ({"alphas": [1, 0]}, "alphas: alpha is 0: expected a finite number above 0"),
+    ({"alpha": [1, 0]}, "alpha is 0: expected a finite number above 0"),
     ({"scoring": "auc"}, "scoring: "),
     ({"metrics": ["auc"]}, "unknown metric"),
     ({"rule": "first"}, "'rule' parameter of GreedyRankRLSCV must be a str among .*Got 'first'"),
-    ({"strategies": ["auto", "distil"]}, "'auto' stands alone"),
-    ({"strategies": ["none"]}, "strategies: "),
+    ({"strategy": ["auto", "distil"]}, "'auto' stands alone"),
+    ({"strategy": ["none"]}, "strategy: "),
     ({"scoring": "ndcg@10"}, "needs grades, from 0 on"),
 ]
 RIDGE = [

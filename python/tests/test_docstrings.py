@@ -75,6 +75,6 @@ def test_parameters_have_the_types_and_defaults_of_the_signature(estimator):
 
 def test_both_selectors_have_the_same_settings():
     one, other = (inspect.signature(kind).parameters for kind in ESTIMATORS[:2])
-    own = {"n_features_to_select", "alpha", "strategy"}
+    own = {"n_features_to_select", "alpha", "strategy", "choose_by"}
     assert [name for name in one if name not in own] == list(other)[7:]
     assert all(one[name].default == other[name].default for name in one if name not in own)

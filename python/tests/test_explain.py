@@ -36,7 +36,7 @@ def test_the_filter_takes_validation_rows_everywhere(graded):
     assert validated.selected_.tolist() == again.selected_.tolist()
     with pytest.raises(ValueError, match="features"):
         GreedyRankRLS(2, strategy="fs-ed").fit(X, grades, qid=qid, X_validation=X[:, :3])
-    several = GreedyRankRLSCV(3, strategies=["bounded", "fs-ed"], alphas=[1], cv=3)
+    several = GreedyRankRLSCV(3, strategy=["bounded", "fs-ed"], alpha=[1], cv=3)
     several.fit(X, grades, qid=qid, X_validation=X[:20])
     assert set(several.cv_results_["param_strategy"]) == {"bounded", "fs-ed"}
 

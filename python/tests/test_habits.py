@@ -90,7 +90,7 @@ def schema(kind, names):
 
 def test_a_callback_that_ends_all_before_there_is_a_model_is_told(small):
     X, y, qid = small
-    model, calls = GreedyRankRLSCV(3, alphas=[1, 4], cv=3), []
+    model, calls = GreedyRankRLSCV(3, alpha=[1, 4], cv=3), []
     with pytest.raises(RuntimeError, match="callback: it ended all selections before"):
         model.fit(X, y, qid=qid, callback=lambda step: calls.append(step) or True)
     assert len(model.partial_) == max([0, *(step.number for step in calls if step.fold is None)])
@@ -226,7 +226,7 @@ def test_svmlight_is_not_written_under_the_name_of_a_table(name, small, tmp_path
 
 def test_each_measure_of_a_search_has_ranks(small):
     X, y, qid = small
-    model = GreedyRankRLSCV(3, alphas=[1, 4], cv=3, metrics=["cindex"]).fit(X, y, qid=qid)
+    model = GreedyRankRLSCV(3, alpha=[1, 4], cv=3, metrics=["cindex"]).fit(X, y, qid=qid)
     found = model.cv_results_
     assert found["mean_test_cindex"][np.argmin(found["rank_test_cindex"])] == max(
         found["mean_test_cindex"]

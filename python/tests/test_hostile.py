@@ -33,7 +33,7 @@ QID = np.arange(ROWS) // 3
 
 MODELS = {
     "greedy": lambda: GreedyRankRLS(2, alpha=1.0, n_jobs=1),
-    "cv": lambda: GreedyRankRLSCV(2, alphas=[1.0], cv=2, n_jobs=1),
+    "cv": lambda: GreedyRankRLSCV(2, alpha=[1.0], cv=2, n_jobs=1),
     "ridge": lambda: RankRLS(1.0, n_jobs=1),
     "kernel": lambda: RankRLS(1.0, kernel="gaussian", n_jobs=1),
 }

@@ -27,7 +27,7 @@ GIVEN = [
     GreedyRankRLS(
         4,
         strategy="distil",
-        labels="unit",
+        label_scale="unit",
         scale="sd",
         query_weight="size",
         refit="cross-fitted",
@@ -37,10 +37,10 @@ GIVEN = [
     ),
     GreedyRankRLS(3, criterion="cindex", convention="letor", strategy="dense"),
     GreedyRankRLS(3, alpha=np.float64(2), strategy="sampled", n_candidates=7, random_state=9),
-    GreedyRankRLSCV(3, alphas=[1, "1/4u"], strategies=("dense", "distil"), cv=3, scoring="cindex"),
-    GreedyRankRLSCV(3, alphas="1,4", metrics=["map", "cindex"], random_state=5, cv=3),
+    GreedyRankRLSCV(3, alpha=[1, "1/4u"], strategy=("dense", "distil"), cv=3, scoring="cindex"),
+    GreedyRankRLSCV(3, alpha="1,4", metrics=["map", "cindex"], random_state=5, cv=3),
     RankRLS(),
-    RankRLS(0.5, scale="sd", labels="unit", query_weight="pairs", solver="primal"),
+    RankRLS(0.5, scale="sd", label_scale="unit", query_weight="pairs", solver="primal"),
     RankRLS([1.0, 4.0], holdout="folds:3", random_state=4),
     RankRLS("auto", holdout="folds:4", kernel="gaussian", gamma=0.3),
     RankRLS(2.0, kernel="polynomial", degree=3, coef0=1.0, gamma=0.5, basis=4),
@@ -97,7 +97,7 @@ def test_a_precomputed_kernel_comes_back(small):
     assert np.array_equal(RankRLS.from_json(model.to_json()).predict(K), model.predict(K))
 
 
-MODELS = [GreedyRankRLS(4), GreedyRankRLSCV(4, alphas=[1.0], cv=3), RankRLS(1.0)]
+MODELS = [GreedyRankRLS(4), GreedyRankRLSCV(4, alpha=[1.0], cv=3), RankRLS(1.0)]
 FRAMES = [pd.DataFrame, polars.DataFrame]
 
 

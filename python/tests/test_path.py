@@ -21,9 +21,10 @@ def test_alpha_is_chosen_where_it_is_not_given(parses):
     model = GreedyRankRLS(3, alpha="auto").fit(train.X, train.y, qid=train.qid)
     assert model.alpha_ == GreedyRankRLS(3).fit(train.X, train.y, qid=train.qid).alpha_
     distilled = GreedyRankRLS(3, strategy="distil").fit(train.X, train.y, qid=train.qid)
-    unit = distilled.path_.unit
-    assert (distilled.alpha_, distilled.refit_alpha_, round(unit)) == (unit / 16, unit / 64, 25)
-    given = GreedyRankRLS(3, strategy="distil", alpha="1/16u", refit_alpha="1/64u")
+    assert distilled.refit_alpha_ == distilled.path_.unit / 64
+    chosen = {name: getattr(distilled, f"{name}_") for name in ("alpha", "scale", "label_scale")}
+    teacher = distilled.path_.teacher[1]
+    given = GreedyRankRLS(3, strategy="distil", teacher_alpha=teacher, **chosen)
     np.testing.assert_array_equal(
         given.fit(train.X, train.y, qid=train.qid).weights_, distilled.weights_
     )
@@ -68,7 +69,7 @@ def test_a_teacher_from_elsewhere_teaches(small):
 def test_the_chosen_model_is_the_best_of_the_table(small):
     X, y, qid = small
     model = GreedyRankRLSCV(
-        6, alphas=[0.1, 1, 10], cv=3, scoring="ndcg@10", metrics=["map"], labels="unit"
+        6, alpha=[0.1, 1, 10], cv=3, scoring="ndcg@10", metrics=["map"], label_scale="unit"
     )
     grades = np.clip(np.round(y - y.min()), 0, 4)
     model.fit(X, grades, qid=qid)
@@ -80,7 +81,7 @@ def test_the_chosen_model_is_the_best_of_the_table(small):
     assert len(model.selected_) == model.n_features_to_select_
     assert all(len(column) == 18 for column in results.values())
     assert 0 < model.stability_ <= 1
-    sparse = GreedyRankRLSCV(6, alphas=[1], cv=3, rule="one-se").fit(X, y, qid=qid)
+    sparse = GreedyRankRLSCV(6, alpha=[1], cv=3, rule="one-se").fit(X, y, qid=qid)
     assert sparse.n_features_to_select_ <= 6
 
 
@@ -214,7 +215,7 @@ def test_names_come_with_the_data(parses):
 def test_diagrams(small, tmp_path):
     X, y, qid = small
     model = GreedyRankRLSCV(
-        4, alphas=[1, 4], strategies=["dense", "residual"], cv=3, metrics=["cindex"]
+        4, alpha=[1, 4], strategy=["dense", "residual"], cv=3, metrics=["cindex"]
     )
     model.fit(X, y, qid=qid)
     axes = [

@@ -37,6 +37,15 @@ def test_results_do_not_depend_on_threads(parses):
     assert len(set(found)) == 2
 
 
+def as_chosen(model, k):
+    """A selection of k columns with all that folds chose for `model`."""
+    names = ("alpha", "scale", "label_scale", "strategy")
+    given = {name: getattr(model, f"{name}_") for name in names}
+    if model.path_.teacher is not None:
+        given["teacher_alpha"] = model.path_.teacher[1]
+    return GreedyRankRLS(k, **given)
+
+
 def test_a_callback_sees_every_step_and_may_end_the_selection(small):
     X, y, qid = small
     steps = []
@@ -46,11 +55,11 @@ def test_a_callback_sees_every_step_and_may_end_the_selection(small):
     assert [step.lqo_error for step in steps] == model.lqo_error_path_.tolist()
     assert isinstance(steps[0], Step)
     for step in steps:
-        smaller = GreedyRankRLS(step.number, alpha=model.alpha_).fit(X, y, qid=qid)
+        smaller = as_chosen(model, step.number).fit(X, y, qid=qid)
         assert step.weights.tolist() == smaller.weights_.tolist()
     two = GreedyRankRLS(5).fit(X, y, qid=qid, callback=lambda step: step.number == 2)
     assert two.selected_.tolist() == model.selected_[:2].tolist()
-    assert two.weights_.tolist() == GreedyRankRLS(2).fit(X, y, qid=qid).weights_.tolist()
+    assert two.weights_.tolist() == as_chosen(model, 2).fit(X, y, qid=qid).weights_.tolist()
 
 
 def test_an_exception_of_the_callback_keeps_what_there_is(small):
@@ -67,7 +76,7 @@ def test_an_exception_of_the_callback_keeps_what_there_is(small):
     with pytest.raises(NotFittedError):
         model.predict(X)
     assert not hasattr(model, "support_")
-    whole = GreedyRankRLS(3).fit(X, y, qid=qid)
+    whole = as_chosen(GreedyRankRLS(5).fit(X, y, qid=qid), 3).fit(X, y, qid=qid)
     assert model.partial_.weights.tolist() == whole.weights_.tolist()
     # Nothing is left of a fit before it, nor of it after another.
     assert model.fit(X, y, qid=qid).n_features_ == 5
@@ -110,7 +119,7 @@ def test_a_callback_may_do_anything_to_arrays(harm, form, small):
     for make, others in (
         (lambda: GreedyRankRLS(4, strategy="distil"), {"teacher": y + 1}),
         (lambda: GreedyRankRLS(4, strategy="fs-ed"), {"X_validation": form(dense[:40])}),
-        (lambda: GreedyRankRLSCV(4, alphas=[1, 4], cv=3), {}),
+        (lambda: GreedyRankRLSCV(4, alpha=[1, 4], cv=3), {}),
     ):
         undisturbed = make().fit(form(dense), y, qid=qid, **others)
         X, labels, ids, calls = owned(form(dense)), y.copy(), qid.copy(), []
@@ -217,11 +226,11 @@ def test_another_thread_may_write_to_arrays_without_a_crash():
 def test_a_callback_sees_all_paths_of_tuning(small):
     X, y, qid = small
     steps = []
-    GreedyRankRLSCV(3, alphas=[1, 4], cv=3).fit(X, y, qid=qid, callback=steps.append)
+    GreedyRankRLSCV(3, alpha=[1, 4], cv=3).fit(X, y, qid=qid, callback=steps.append)
     assert len(steps) == 3 * 2 * (3 + 1)
     assert {step.fold for step in steps} == {None, 0, 1, 2}
     assert isinstance(steps[0], TuneStep)
-    model, steps = GreedyRankRLSCV(3, alphas=[1, 4], cv=3), []
+    model, steps = GreedyRankRLSCV(3, alpha=[1, 4], cv=3), []
 
     def fail(step):
         steps.append(step)
@@ -273,7 +282,7 @@ work = {
     "predict": lambda: kernel.predict(many),
     "paired": lambda: metrics.paired(*values, resamples=10**7),
     "evaluate": lambda: metrics.evaluate(grades, scores, qid=hundreds, metrics=names),
-    "tune": fit(GreedyRankRLSCV(3000, strategies=["bounded"])),
+    "tune": fit(GreedyRankRLSCV(3000, strategy=["bounded"])),
 }.get(sys.argv[1]) or fit(GreedyRankRLS(3000, strategy=sys.argv[1]))
 print("ready", flush=True)
 try:

@@ -62,7 +62,7 @@ class Ridged(WithQueries, RankRLS):
 
 ESTIMATORS = [
     Greedy(n_features_to_select=2),
-    GreedyCV(n_features_to_select=2, alphas=(1.0, 16.0), cv=2),
+    GreedyCV(n_features_to_select=2, alpha=(1.0, 16.0), cv=2),
     Ridged(),
     Ridged(kernel="gaussian", gamma=0.1),
     RankRLS(objective="global"),

@@ -32,7 +32,7 @@ def told(work):
 
 FITS = [
     GreedyRankRLS(1, alpha=1.0),
-    GreedyRankRLSCV(1, alphas=[1.0], cv=3),
+    GreedyRankRLSCV(1, alpha=[1.0], cv=3),
     RankRLS(alpha=1.0),
 ]
 
@@ -70,7 +70,7 @@ def test_labels_queries_and_digits_are_told():
     twins = np.c_[X.a, X.a + 1e-6 * X.b]
     for estimator in [
         GreedyRankRLS(2, alpha=1e-13, strategy="dense"),
-        GreedyRankRLSCV(2, alphas=[1e-13], cv=3, strategies=["dense"]),
+        GreedyRankRLSCV(2, alpha=[1e-13], cv=3, strategy=["dense"]),
         RankRLS(alpha=1e-13),
     ]:
         messages = told(lambda e=estimator: e.fit(twins, X.b, qid=qid))
@@ -82,7 +82,7 @@ def test_labels_queries_and_digits_are_told():
 def test_edges_and_all_features_are_told():
     X, y, qid = ranked()
     X = pd.concat([X, X.a * X.b], axis=1).to_numpy()
-    messages = told(lambda: GreedyRankRLSCV(2, alphas=[1e3, 1e6], cv=3).fit(X, y, qid=qid))
+    messages = told(lambda: GreedyRankRLSCV(2, alpha=[1e3, 1e6], cv=3).fit(X, y, qid=qid))
     assert messages[0] == (
         "the chosen alpha 1000 is the smallest of the grid: a smaller one may do better"
     )
@@ -165,7 +165,7 @@ def test_parameters_without_effect_are_refused(given, params, message):
     for estimator in [
         GreedyRankRLS(1, alpha=1.0, **params),
         GreedyRankRLS(1, alpha=1.0, strategy="bounded", **params),
-        GreedyRankRLSCV(1, alphas=[1.0], cv=3, **params),
+        GreedyRankRLSCV(1, alpha=[1.0], cv=3, **params),
     ]:
         with pytest.raises(ValueError, match=message):
             estimator.fit(X, y, qid=qid, **extra)

@@ -80,7 +80,7 @@ pub struct Axes {
     /// Strategies.
     pub strategy: Vec<StrategyKind>,
     /// Ridge parameters, each of which is tried with every setting.
-    pub lambda: Vec<Ridge>,
+    pub lambda: Lambdas,
 }
 
 /// Chooses as [`choose`], and among the values of `axes`. With ridge parameters there only what has several values is
@@ -92,9 +92,10 @@ pub fn choose_among(
     dataset: &Dataset<'_>,
     each: &mut EachTrial<'_>,
 ) -> Result<(GreedyRankRls, Option<Choice>)> {
-    let given: Vec<Ridge> = match options.lambda {
-        Some(lambda) => vec![lambda],
-        None => axes.lambda.clone(),
+    let given: Vec<Ridge> = match (options.lambda, &axes.lambda) {
+        (Some(lambda), _) => vec![lambda],
+        (None, Lambdas::Given(list)) => list.clone(),
+        (None, Lambdas::Auto) => Vec::new(),
     };
     let values = Values::of(options, axes, &given, own.is_some());
     let first = GreedyRankRls {
@@ -652,12 +653,10 @@ impl Tune {
             scale: self.scales.clone(),
             ..Axes::default()
         };
-        match &self.lambdas {
-            Lambdas::Given(list) => axes.lambda.clone_from(list),
-            Lambdas::Auto => {
-                axes.label_scale.clone_from(&self.labels);
-                axes.strategy.clone_from(&self.strategies);
-            }
+        axes.lambda.clone_from(&self.lambdas);
+        if is_open {
+            axes.label_scale.clone_from(&self.labels);
+            axes.strategy.clone_from(&self.strategies);
         }
         let lists = [
             axes.scale.len(),
