@@ -162,29 +162,13 @@ impl Answers {
         answers: Receiver<(usize, Result<Answer, Error>)>,
         observer: &dyn BuildObserver,
     ) -> Result<(), Error> {
-        let (mut tried, mut failed) = (0, 0);
         for (sentence, answer) in answers {
-            let answer = answer?;
-            tried += 1;
-            if let Answer::Ended(last) | Answer::Unreadable(last) = &answer {
-                failed += 1;
-                if failed >= FAILURES && 3 * failed > tried {
-                    return Err(Error::Failed(format!(
-                        "the parser failed at {failed} of the {tried} sentences tried, more than a third; \
-                         at the last of them: {last}"
-                    )));
-                }
-            }
-            self.keep(sentence, answer)?;
+            self.keep(sentence, answer?)?;
             observer.parsed(self.done, self.places.len());
         }
         Ok(())
     }
 }
-
-/// Failures that end a build when they are more than a third of the sentences tried: something is wrong with
-/// the parser as a whole. One sentence never ends it.
-const FAILURES: usize = 20;
 
 #[cfg(test)]
 mod tests {

@@ -213,15 +213,12 @@ fn ends_with_its_parser(body: &str, end: impl FnOnce(&Child)) -> String {
 #[test]
 fn parsers_and_their_children_end_with_the_run() {
     let child = "sleep 1000 >&- 2>&- & echo $! >> pids\n";
-    let answers = PARSER.trim_start_matches("#!/bin/sh\n");
-    for name in ["-INT", "-TERM"] {
-        for rest in ["sleep 1000", "exec yes >&2", answers] {
-            ends_with_its_parser(&format!("{child}{rest}"), |run| signal(run, name));
-        }
+    for (name, rest) in [("-INT", "sleep 1000"), ("-TERM", "exec yes >&2")] {
+        ends_with_its_parser(&format!("{child}{rest}"), |run| signal(run, name));
     }
     let error = ends_with_its_parser(&format!("{child}exit 1"), |_| {});
     assert!(
-        error.contains("does not start as the Link Grammar parser does"),
+        error.contains("expected the versions of a Link Grammar parser"),
         "{error}"
     );
 }
@@ -274,24 +271,4 @@ fn no_answer_about_one_sentence_ends_a_build() {
         detail.contains("expected the costs of a linkage"),
         "{detail}"
     );
-}
-
-#[test]
-fn a_parser_that_fails_at_a_third_of_the_sentences_ends_the_build() {
-    let folder = folder();
-    let whole = folder.read("gold.conllu");
-    let garbled = |count: usize| {
-        let garble = |text: String, number| {
-            text.replace(&format!("\tw{number}\t"), &format!("\tgarble{number}\t"))
-        };
-        (0..count).fold(whole.clone(), garble)
-    };
-    folder.write("gold.conllu", garbled(19));
-    let manifest = folder.json(&format!("{BUILD} -o c --json"));
-    assert_eq!(counts(&manifest, "unreadable"), 19);
-    folder.write("gold.conllu", garbled(20));
-    let error = folder.fails(&format!("{BUILD} -o d"), 1);
-    let expected = "the parser failed at 20 of the ";
-    assert!(error.contains(expected), "{error}");
-    assert!(error.contains("more than a third"), "{error}");
 }
