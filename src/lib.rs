@@ -66,7 +66,7 @@ pub use lambda::{Lambda, Lambdas, Ridge};
 pub use metrics::{Convention, Metric};
 pub use model::Model;
 pub use names::Objective;
-pub use rankrls_files::{Parameter, Remedy, Wording};
+pub use rankrls_files::{Parameter, Remedy};
 pub use ridge::{Kernel, RankRls, Solver};
 pub use tune::Tune;
 pub use warning::Warning;

@@ -19,11 +19,54 @@ pub(crate) struct Error(PyErr);
 
 /// A mistake in what was handed over.
 pub(crate) fn value(error: impl Display) -> Error {
-    Error(PyValueError::new_err(error.to_string()))
+    Error(PyValueError::new_err(in_python(&error.to_string())))
 }
 
 pub(crate) fn memory(error: impl Display) -> Error {
-    Error(PyMemoryError::new_err(error.to_string()))
+    Error(PyMemoryError::new_err(in_python(&error.to_string())))
+}
+
+/// A message of the library with the names that Python has: `--max-memory` becomes `max_memory`, `--scale=sd` becomes
+/// `scale='sd'`, and lambda is alpha. Text in quotes stays.
+pub(crate) fn in_python(message: &str) -> String {
+    let message = message.replace("--query-file or --rows-per-query", "--qid");
+    let mut quoted = false;
+    let word = |word: &str| {
+        let marks = word.chars().filter(|&char| char == '"').count();
+        let stays = quoted && marks == 0;
+        quoted ^= marks % 2 == 1;
+        if stays {
+            word.to_owned()
+        } else {
+            word_in_python(word)
+        }
+    };
+    message.split_inclusive(' ').map(word).collect()
+}
+
+fn word_in_python(word: &str) -> String {
+    let is_part = |char: char| char.is_ascii_alphanumeric() || char == '-';
+    if word.starts_with("lambda") && !word[6..].starts_with(is_part) {
+        return word.replacen("lambda", "alpha", 1);
+    }
+    let (before, option) = word.split_at(word.find(|char| char != '(').unwrap_or(0));
+    let Some(option) = option.strip_prefix("--") else {
+        return word.to_owned();
+    };
+    let (name, rest) = option.split_at(option.find(|char| !is_part(char)).unwrap_or(option.len()));
+    let name = name.replace('-', "_");
+    let name = parameter(&name);
+    let Some(rest) = rest.strip_prefix('=') else {
+        return format!("{before}{name}{rest}");
+    };
+    let end = rest.find(|char: char| !(is_part(char) || char == '.'));
+    let (value, rest) = rest.split_at(end.unwrap_or(rest.len()));
+    // A value that the message has in quotes begins with them.
+    if value.is_empty() || value.parse::<f64>().is_ok() {
+        format!("{before}{name}={value}{rest}")
+    } else {
+        format!("{before}{name}='{value}'{rest}")
+    }
 }
 
 impl From<Error> for PyErr {
@@ -75,7 +118,7 @@ impl From<rankrls::Error> for Error {
 }
 
 /// Options of the library that have other names in Python, as scikit-learn names its own.
-const NAMES: [(&str, &str); 13] = [
+const NAMES: [(&str, &str); 14] = [
     ("k", "n_features_to_select"),
     ("asked", "n_features_to_select"),
     ("lambda", "alpha"),
@@ -86,6 +129,7 @@ const NAMES: [(&str, &str); 13] = [
     ("refit_lambda", "refit_alpha"),
     ("teacher_lambda", "teacher_alpha"),
     ("candidates", "n_candidates"),
+    ("validation", "X_validation"),
     ("seed", "random_state"),
     ("measure", "scoring"),
     ("count", "cv"),
@@ -107,7 +151,6 @@ pub(crate) fn options<T: DeserializeOwned>(json: &str) -> Result<T> {
             _ => None,
         });
         let name = parameter(keys.next_back().unwrap_or("options"));
-        let told = error.inner().to_string().replace("lambda", "alpha");
-        value(format_args!("{name}: {told}"))
+        value(format_args!("{name}: {}", error.inner()))
     })
 }

@@ -24,8 +24,6 @@ use pyo3::prelude::*;
 /// The compiled part of rankrls: use the functions and classes of the package.
 #[pymodule]
 mod _rankrls {
-    use super::{Bound, PyModule, PyResult};
-
     #[pymodule_export]
     use super::ending::end;
     #[pymodule_export]
@@ -40,13 +38,6 @@ mod _rankrls {
     use super::train::train;
     #[pymodule_export]
     use super::tune::tune;
-
-    #[pymodule_init]
-    #[expect(clippy::unnecessary_wraps, reason = "the signature that PyO3 takes")]
-    fn init(_module: &Bound<'_, PyModule>) -> PyResult<()> {
-        rankrls::Remedy::word_by(rankrls::Wording::Python);
-        Ok(())
-    }
 
     #[pymodule_export]
     #[expect(non_upper_case_globals, reason = "the name that Python gives it")]

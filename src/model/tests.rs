@@ -222,7 +222,7 @@ const NO_MODELS: &str = r#"
 const OF_SELECTED: &str = r#"
 /schema                => "rankrls.model/1"            => expected schema "rankrls.model/2", found "rankrls.model/1"
 /schema                => "rankrls.model/1"            => another version
-/schema                => "rankrls.selection/1"        => Model::write writes models
+/schema                => "rankrls.selection/1"        => models are written by `rankrls select -o`
 /index_base            => 2                            => index_base: expected 0 or 1
 /lambda                => 0.0                          => lambda is 0
 /lambda                => -1                           => lambda is -1

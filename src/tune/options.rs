@@ -1,6 +1,6 @@
 //! The selections to try, and how to judge them.
 
-use rankrls_files::{Parameter, Remedy};
+use rankrls_files::Parameter;
 use serde::{Deserialize, Serialize};
 
 use super::{Outcome, Rule};
@@ -189,7 +189,7 @@ impl Tune {
             options,
             "labels are learnt on several scales, and squared errors on them do not compare: judge by a \
              measure such as cindex, or give one scale of labels ({})",
-            Remedy::Name(Parameter::LabelScale)
+            Parameter::LabelScale
         );
         ensure!(
             self.lambdas.count() > 0,

@@ -24,7 +24,7 @@ mod seen;
 use std::fmt;
 use std::hash::{BuildHasher as _, RandomState};
 
-use rankrls_files::{Parameter, Remedy, counted, short};
+use rankrls_files::{Parameter, counted, short};
 use rayon::prelude::*;
 
 use crate::columns::{ColumnClasses, Scale};
@@ -92,7 +92,7 @@ impl Warning {
             IndexBase::Zero => text.into(),
             IndexBase::One => warning!(
                 "{text}; is the file zero-based? Then its names are shifted by one: pass {}",
-                Remedy::Set(Parameter::ZeroBased, "true")
+                Parameter::ZeroBased
             ),
         })
     }
@@ -256,8 +256,7 @@ impl Warning {
     /// solved for, such as "hold-outs by ".
     pub(crate) fn of_residual(part: &str, lambda: Lambda, residual: f64, tolerance: f64) -> Self {
         warning!(
-            "with {} {} {part}conjugate gradients came to a residual of {residual:.1e}, not {tolerance:.0e}",
-            Parameter::Lambda,
+            "with lambda {} {part}conjugate gradients came to a residual of {residual:.1e}, not {tolerance:.0e}",
             short(lambda.value())
         )
     }
@@ -280,9 +279,8 @@ impl Warning {
             "errors and weights may have no digit that is right".to_owned()
         };
         Some(warning!(
-            "{lost}: the condition number is {condition:.0e}{most}, as {} is small beside the values or columns \
-             are nearly the same",
-            Parameter::Lambda
+            "{lost}: the condition number is {condition:.0e}{most}, as lambda is small beside the values or columns \
+             are nearly the same"
         ))
     }
 }
@@ -360,8 +358,8 @@ fn sizes_as_queries(queries: &Queries) -> Option<Warning> {
 
 /// Warns of a teacher's `lambda` at the edge of those `tried`, with the value of the parameter that tries others.
 fn of_teacher(lambda: Lambda, tried: &[Lambda], flat: bool) -> Warning {
-    let (parameter, value) = (Parameter::Lambda, lambda.value());
-    let chosen = format!("the teacher's {parameter} {} is", short(value));
+    let value = lambda.value();
+    let chosen = format!("the teacher's lambda {} is", short(value));
     let below = tried.iter().all(|other| other.value() >= value);
     let (which, factor) = if below {
         ("smallest", 0.25)
@@ -375,7 +373,7 @@ fn of_teacher(lambda: Lambda, tried: &[Lambda], flat: bool) -> Warning {
     others.sort_by(f64::total_cmp);
     let [a, b, c, d] = others.map(short);
     warning!(
-        "{chosen} the {which} of those tried: {} {a},{b},{c},{d} tries others",
+        "{chosen} the {which} of those tried: {}={a},{b},{c},{d} tries others",
         Parameter::TeacherLambda
     )
 }
@@ -430,10 +428,9 @@ impl Tuned {
                 point.and_then(|point| point.score.mean),
             )
         });
-        let what = format!("the chosen {}", Parameter::Lambda);
         let scale = self.chosen().options.scale;
         let train = Some(train).filter(|_| scale.is_none());
-        Warning::of_edge(what, self.lambda().value(), tried, train)
+        Warning::of_edge("the chosen lambda", self.lambda().value(), tried, train)
     }
 
     /// Warnings about the result of a choice on `train`.
@@ -460,9 +457,8 @@ impl Training {
                 .or(cell.holdout.as_ref().map(|holdout| holdout.error))
         };
         let lambdas = grid.map(|cell| (cell.lambda.value(), result(cell)));
-        let what = format!("the chosen {}", Parameter::Lambda);
         let train = Some(train).filter(|_| scale.is_none() && best.kernel.is_linear());
-        let edge = Warning::of_edge(what, best.lambda.value(), lambdas, train);
+        let edge = Warning::of_edge("the chosen lambda", best.lambda.value(), lambdas, train);
         warnings.extend(edge);
         if let Some(gamma) = best.kernel.gamma() {
             let gammas = self

@@ -336,38 +336,38 @@ fn what_cannot_be_included_is_refused_with_the_reason() {
     for (include, text) in [
         (
             "lenght",
-            "GreedyRankRls::include: no column is called \"lenght\"; is it \"length\"?",
+            "--include: no column is called \"lenght\"; is it \"length\"?",
         ),
         (
             "x",
-            "GreedyRankRls::include: no column is called \"x\" among the 5 that have names",
+            "--include: no column is called \"x\" among the 5 that have names",
         ),
         (
             "0",
-            "GreedyRankRls::include: there is no column 0: expected numbers from 1 to 5",
+            "--include: there is no column 0: expected numbers from 1 to 5",
         ),
         (
             "length,4,1",
-            "GreedyRankRls::include: column 1 (\"length\") is there twice: expected each column once",
+            "--include: column 1 (\"length\") is there twice: expected each column once",
         ),
         (
             "year",
-            "GreedyRankRls::include: column 3 (\"year\") is constant within every query, so that it cannot help: \
+            "--include: column 3 (\"year\") is constant within every query, so that it cannot help: \
              leave it out",
         ),
         (
             "4,2,1",
-            "GreedyRankRls::include: column 1 (\"length\") equals column 2 (\"minus, it\") but for a constant in \
+            "--include: column 1 (\"length\") equals column 2 (\"minus, it\") but for a constant in \
              each query and its sign: include one of them",
         ),
         (
             "twin",
-            "GreedyRankRls::include: 2 columns are called \"twin\", such as 4 and 5: give the number of the one \
+            "--include: 2 columns are called \"twin\", such as 4 and 5: give the number of the one \
              that you mean",
         ),
         (
             "1,4,5,3",
-            "GreedyRankRls::include: expected at most k columns, as they count among the features; found 4, and k \
+            "--include: expected at most k columns, as they count among the features; found 4, and k \
              is 3",
         ),
     ] {

@@ -3,7 +3,6 @@
 mod distil;
 mod explain;
 mod family;
-mod faults;
 mod filters;
 mod golden;
 mod include;
@@ -15,7 +14,6 @@ mod numerics;
 mod oracle;
 mod parses;
 mod ranks;
-mod remedies;
 mod resume;
 mod ridge;
 mod strategies;

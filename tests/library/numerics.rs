@@ -477,7 +477,7 @@ fn a_lambda_that_vanishes_beside_the_values_is_refused() {
     for lambda in [5e-324, 1e-300, 1e-101] {
         let error = selected(&problem, lambda).unwrap_err();
         assert_eq!(error.kind(), Kind::Options, "{error}");
-        assert!(error.to_string().contains("raise lambda"), "{error}");
+        assert!(error.to_string().contains("raise --lambda"), "{error}");
     }
     for lambda in [1e-99, 1e300, f64::MAX] {
         let selection = selected(&problem, lambda).unwrap();

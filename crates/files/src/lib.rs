@@ -25,7 +25,7 @@ pub use number::{counted, exact, push_integer, push_number, short};
 pub use output::{CompleteOutput, Output};
 pub use part::Part;
 pub use query::{escaped_id, unescaped_id};
-pub use remedy::{Parameter, Remedy, Wording};
+pub use remedy::{Parameter, Remedy};
 pub use strings::Strings;
 pub use unfinished::{UnfinishedFolder, take_away};
 

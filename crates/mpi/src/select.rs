@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use anyhow::{Context, Result, bail};
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, CommandFactory, Parser, Subcommand};
 use rankrls::candidates::share;
 use rankrls::columns::Summary;
 use rankrls::data::read::{Loaded, ReadOptions, read_scores};
@@ -21,8 +21,7 @@ use rankrls::memory::{Bytes, Memory};
 use rankrls::metrics::{Convention, parse_list};
 use rankrls::peers::Peers;
 use rankrls::{
-    Candidates, ColumnClasses, Dataset, GreedyRankRls, Model, Remedy, Ridge, Selection, Warning,
-    Wording,
+    Candidates, ColumnClasses, Dataset, GreedyRankRls, Model, Ridge, Selection, Warning,
 };
 use rankrls_files::memory;
 use serde::Serialize;
@@ -78,7 +77,6 @@ struct SelectArgs {
 
 /// Parses the arguments and works as one of `peers`, of which the first prints.
 pub fn run(peers: &Arc<dyn Peers>) -> ExitCode {
-    Remedy::word_by(Wording::Ranks);
     let ended = failure::run(peers, |peers| {
         let cli = Cli::try_parse().map_err(|error| Failure {
             code: u8::try_from(error.exit_code()).unwrap_or(2),
@@ -87,7 +85,7 @@ pub fn run(peers: &Arc<dyn Peers>) -> ExitCode {
         let Command::Select(args) = cli.command;
         args.run(&peers).map_err(|error| Failure {
             code: 1,
-            text: format!("error: {error:#}"),
+            text: with_programs(&format!("error: {error:#}")),
         })
     });
     ended.unwrap_or_else(|Failure { code, text }| {
@@ -102,6 +100,29 @@ pub fn run(peers: &Arc<dyn Peers>) -> ExitCode {
         }
         ExitCode::from(code)
     })
+}
+
+/// A message of the library, and a line that says which of its options this program lacks. Ranks read data as they are:
+/// the command writes data that they can read.
+fn with_programs(text: &str) -> String {
+    let program = Cli::command();
+    let select = program.find_subcommand("select");
+    let own = |name: &str| {
+        let mut arguments = select.into_iter().flat_map(clap::Command::get_arguments);
+        arguments.any(|argument| argument.get_long() == Some(name))
+    };
+    let is_part = |char: char| char.is_ascii_lowercase() || char == '-';
+    let words = text.split(|char| !is_part(char));
+    let names = words.filter_map(|word| word.strip_prefix("--"));
+    let other: Vec<String> = names
+        .filter(|name| !name.is_empty() && !own(name))
+        .map(|name| format!("--{name}"))
+        .collect();
+    if other.is_empty() {
+        return text.to_owned();
+    }
+    let names = other.join(", ");
+    format!("{text}\n{names}: an option of rankrls, which converts data and trains on them")
 }
 
 /// Writes to standard output. A closed pipe, such as that of `head`, is not an error.
@@ -222,7 +243,7 @@ impl SelectArgs {
         let read = reading.read(&self.data)?;
         if rank == 0 {
             for warning in Warning::of_loaded(&read) {
-                eprintln!("warning: {warning}");
+                eprintln!("{}", with_programs(&format!("warning: {warning}")));
             }
         }
         let mut data = read.dataset;
@@ -369,29 +390,15 @@ impl<'a> Report<'a> {
 
 #[cfg(test)]
 mod tests {
-    use clap::CommandFactory;
-
     use super::*;
 
     #[test]
-    fn remedies_name_options_that_there_are() {
-        let program = Cli::command();
-        let select = program.find_subcommand("select").unwrap();
-        let own: Vec<&str> = select
-            .get_arguments()
-            .filter_map(|one| one.get_long())
-            .collect();
-        let mut named = 0;
-        for remedy in Remedy::examples() {
-            let words = remedy.worded(Wording::Ranks);
-            let is_part = |char: char| char.is_ascii_alphanumeric() || char == '-';
-            let options = words.split(|char| !is_part(char));
-            for option in options.filter_map(|word| word.strip_prefix("--")) {
-                let elsewhere = words.contains(" rankrls ");
-                assert!(elsewhere || own.contains(&option), "{words}");
-                named += 1;
-            }
-        }
-        assert!(named > 40, "{named}");
+    fn options_of_the_command_are_told_apart() {
+        let known = "error: --blend goes with --strategy=distil";
+        assert_eq!(with_programs(known), known);
+        let told = with_programs("error: to read missing values as 0, pass --missing=0");
+        assert!(told.ends_with(
+            "\n--missing: an option of rankrls, which converts data and trains on them"
+        ));
     }
 }

@@ -224,10 +224,10 @@ mod tests {
         let missing = table(|table| table.missing = Some(Missing::Mean));
         let zero = ReadOptions::new().zero_based(true);
         let sizes = ReadOptions::new().row_queries(RowQueries::Size(2));
-        let label_of = "a.svm: expected a table, in which TableOptions::label names columns, found svmlight (leave TableOptions::label out; if it is a table, say so by ReadOptions::format)";
-        let query_of = "a.svm: expected a table, in which TableOptions::query";
-        let ignore_of = "a.svm: expected a table, in which TableOptions::ignore";
-        let zero_of = "a.csv: expected svmlight, for ReadOptions::zero_based, found a table of comma-separated values (leave ReadOptions::zero_based out)";
+        let label_of = "a.svm: expected a table, in which --label names columns, found svmlight (leave --label out; if it is a table, say so by --format)";
+        let query_of = "a.svm: expected a table, in which --query";
+        let ignore_of = "a.svm: expected a table, in which --ignore";
+        let zero_of = "a.csv: expected svmlight, for --zero-based, found a table of comma-separated values (leave --zero-based out)";
         for (options, refused) in [
             (label, [label_of, ""]),
             (query, [query_of, ""]),

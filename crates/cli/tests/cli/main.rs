@@ -10,7 +10,6 @@ mod embedded;
 mod evaluate;
 mod explain;
 mod family;
-mod faults;
 #[cfg(unix)]
 mod files;
 mod filters;

@@ -42,7 +42,7 @@ fn titles_of_other_programs_are_left_out_or_told() {
         format!("\"\",\"grade\",\"topic\",\"bm25\"\n{rows}"),
     );
     folder.refused(&format!(
-        "info t.csv {TABLE} => t.csv:1:1: expected columns of features, found one without a name (leave it out by --ignore \"\""
+        "info t.csv {TABLE} => t.csv:1:1: expected columns of features, found one without a name (leave it out by --ignore=\"\""
     ));
     let output = folder.shell(&format!("rankrls info t.csv {TABLE} --ignore \"\""));
     assert!(output.status.success(), "{output:?}");
@@ -74,7 +74,7 @@ fn marks_of_missing_values_are_read_where_that_is_asked_for() {
     ] {
         folder.write("t.svm", format!("2 qid:a 1:1 2:{mark}\n0 qid:a 1:2 2:3\n"));
         folder.refused("info t.svm => t.svm:1:13: expected a ");
-        folder.refused("info t.svm => pass --missing 0");
+        folder.refused("info t.svm => pass --missing=0");
         folder.prints("info t.svm --missing 0 => 3 non-zeros");
     }
     folder.write(
@@ -92,7 +92,7 @@ fn marks_of_missing_values_are_read_where_that_is_asked_for() {
 fn a_table_by_another_name_and_a_file_that_is_none_are_told() {
     let folder = Folder::new();
     folder.write("t.txt", "grade,topic,bm25\n2,a,7.5\n0,a,3\n");
-    folder.refused("info t.txt => (if it is a table, say so by --format csv or tsv)");
+    folder.refused("info t.txt => (if it is a table, say so by --format=csv or tsv)");
     folder.prints(&format!("info t.txt --format csv {TABLE} => data: 2 rows"));
     std::fs::create_dir(folder.path("parts")).unwrap();
     for path in ["parts", "none.svm", "none.csv"] {

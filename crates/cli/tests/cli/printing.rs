@@ -248,7 +248,7 @@ fn a_table_on_standard_input_is_read_as_one_or_says_how() {
             let output = folder.shell(&format!("rankrls {arguments} < in"));
             assert_eq!(output.status.code(), Some(1), "{arguments}");
             let errors = String::from_utf8(output.stderr).unwrap();
-            let remedy = "(if it is a table, say so by --format csv or tsv)\n";
+            let remedy = "(if it is a table, say so by --format=csv or tsv)\n";
             assert!(errors.ends_with(remedy), "{arguments}: {errors}");
         }
     }

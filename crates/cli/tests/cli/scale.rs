@@ -96,7 +96,7 @@ fn models_know_their_scale() {
 fn lost_digits_are_found_again() {
     let folder = Folder::new();
     folder.write("huge.svm", TRAIN.replace(" 1:1", " 1:1e9"));
-    folder.warns("select huge.svm -k 2 --lambda 1 --json => --scale sd");
+    folder.warns("select huge.svm -k 2 --lambda 1 --json => --scale=sd");
     let (_, errors) = folder.run("select huge.svm -k 2 --lambda 1 --scale sd --json");
     assert_eq!(errors, "");
 }

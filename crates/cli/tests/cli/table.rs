@@ -164,7 +164,7 @@ fn columns_are_matched_by_name_wherever_they_stand() {
         "convert test.csv {NAMED} --model model.json -o few.svm"
     ));
     assert_eq!(evaluate(&format!("test.csv {NAMED}")), evaluate("test.svm"));
-    folder.refused("evaluate bare.csv --model model.json => --label COLUMN");
+    folder.refused("evaluate bare.csv --model model.json => by --label)");
     folder.write("short.csv", "grade,word b\n1,2\n");
     folder.refused("predict model.json short.csv => expected a column \"word:a\"");
     folder.run("select train.svm -k 1 --lambda 1 -o nameless.json");
@@ -179,10 +179,10 @@ fn faults_of_a_table_have_a_place() {
     for (arguments, message) in [
         (
             format!("hole.csv {NAMED}"),
-            "found an empty cell (to read missing values as 0, pass --missing 0; as the mean of \
-             their query, --missing mean)",
+            "found an empty cell (to read missing values as 0, pass --missing=0; as the mean of \
+             their query, --missing=mean)",
         ),
-        ("train.csv".to_owned(), "give --label COLUMN"),
+        ("train.csv".to_owned(), "name that column by --label"),
     ] {
         folder.refused(&format!("info {arguments} => {message}"));
     }
@@ -321,7 +321,7 @@ fn numbers_that_stand_for_a_missing_value_are_read_as_such() {
         assert_eq!(with(word), expected, "{word}");
         for scale in ["none", "sd", "max"] {
             folder.refused(&format!(
-                "select marked.csv {NAMED} -k 1 --lambda 1 --scale {scale} => (to read missing values as 0, pass --missing 0"
+                "select marked.csv {NAMED} -k 1 --lambda 1 --scale {scale} => (to read missing values as 0, pass --missing=0"
             ));
         }
     }
