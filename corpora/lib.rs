@@ -45,14 +45,14 @@ pub const DOCUMENTS: [Sample; 2] = corpus!("documents");
 pub const PARSES: [Sample; 2] = [
     Sample {
         name: "@parses",
-        rows: include_bytes!("parses.svm.zst"),
-        names: include_bytes!("parses.names.txt.zst"),
+        rows: include_bytes!("parses/train.svm.zst"),
+        names: include_bytes!("parses/names.txt.zst"),
         texts: None,
     },
     Sample {
         name: "@parses-test",
-        rows: include_bytes!("parses-test.svm.zst"),
-        names: include_bytes!("parses.names.txt.zst"),
+        rows: include_bytes!("parses/test.svm.zst"),
+        names: include_bytes!("parses/names.txt.zst"),
         texts: None,
     },
 ];

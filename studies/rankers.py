@@ -512,7 +512,7 @@ def parsed(arguments):
     if options.data is not None and options.test is None:
         parser.error("DATA needs test data: --test")
     if options.data is None:
-        options.data, options.test = CORPORA / "parses.svm.zst", CORPORA / "parses-test.svm.zst"
+        options.data, options.test = CORPORA / "parses/train.svm.zst", CORPORA / "parses/test.svm.zst"
         options.k, options.trees, options.measure = [5, 20], 10, "cindex"
         options.relevant_from = 0.9
     return options

@@ -42,8 +42,8 @@ STYLE = {
     "svg.hashsalt": "rankrls",
 }
 
-train = read(CORPORA / "parses.svm.zst", names=CORPORA / "parses.names.txt.zst")
-test = read(CORPORA / "parses-test.svm.zst", n_features=train.X.shape[1])
+train = read(CORPORA / "parses/train.svm.zst", names=CORPORA / "parses/names.txt.zst")
+test = read(CORPORA / "parses/test.svm.zst", n_features=train.X.shape[1])
 X, y, qid, _ = train
 
 with plt.rc_context(STYLE):

@@ -19,8 +19,8 @@ PAIRS = [[3, 4, 1.0, 2.0], [40, 4, 0.5, 1.0], [7, 61, 2.0, 1.0], [3, 89, 1.0, 1.
 @pytest.fixture(scope="session")
 def parses():
     """The corpus that comes with rankrls: training and test data."""
-    train = rankrls.read(CORPORA / "parses.svm.zst", names=CORPORA / "parses.names.txt.zst")
-    test = rankrls.read(CORPORA / "parses-test.svm.zst", n_features=train.X.shape[1])
+    train = rankrls.read(CORPORA / "parses/train.svm.zst", names=CORPORA / "parses/names.txt.zst")
+    test = rankrls.read(CORPORA / "parses/test.svm.zst", n_features=train.X.shape[1])
     return train, test
 
 

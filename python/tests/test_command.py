@@ -9,7 +9,7 @@ from conftest import CORPORA
 
 from rankrls import GreedyRankRLS, GreedyRankRLSCV, RankRLS, read, write
 
-TRAIN, TEST = CORPORA / "parses.svm.zst", CORPORA / "parses-test.svm.zst"
+TRAIN, TEST = CORPORA / "parses/train.svm.zst", CORPORA / "parses/test.svm.zst"
 TUNED = ["--lambda", "1,4", "--evidence", "folds:3", "--json"]
 EXACT = ["bounded", "dense", "lowmem"]
 OTHERS = ["sampled", "residual", "backfit", "univariate", "random", "distil"]
@@ -75,7 +75,7 @@ def facts(path):
 def test_defaults_are_those_of_the_command(strategy, parses, command, tmp_path):
     train, _ = parses
     model = GreedyRankRLS(4, strategy=strategy).fit(train.X, train.y, qid=train.qid)
-    named = ["--names", CORPORA / "parses.names.txt.zst", "-o", tmp_path / "model.json"]
+    named = ["--names", CORPORA / "parses/names.txt.zst", "-o", tmp_path / "model.json"]
     command("select", TRAIN, "--strategy", strategy, "-k", 4, *named)
     model.to_json(tmp_path / "ours.json")
     assert facts(tmp_path / "ours.json") == facts(tmp_path / "model.json")
@@ -89,7 +89,7 @@ def test_columns_to_include_are_those_of_the_command(strategy, parses, command, 
     by_name = GreedyRankRLS(5, **options, include=names).fit(train.X, train.y, qid=train.qid)
     by_name.to_json(tmp_path / "ours.json")
     asked = ["--strategy", strategy, "-k", 5, "--lambda", 16, "-o", tmp_path / "model.json"]
-    named = ["--names", CORPORA / "parses.names.txt.zst", "--include", ",".join(names)]
+    named = ["--names", CORPORA / "parses/names.txt.zst", "--include", ",".join(names)]
     command("select", TRAIN, *asked, *named)
     assert facts(tmp_path / "ours.json") == facts(tmp_path / "model.json")
     assert by_name.selected_[:2].tolist() == [866, 1085]
@@ -102,7 +102,7 @@ def test_tuning_begins_with_columns_to_include(parses, command):
     train, _ = parses
     model = GreedyRankRLSCV(4, alpha=[16], cv=3, include=[866, "anc:in:PP^NP"])
     model.fit(train.X, train.y, qid=train.qid)
-    names = ["--names", CORPORA / "parses.names.txt.zst", "--include", "867,anc:in:PP^NP"]
+    names = ["--names", CORPORA / "parses/names.txt.zst", "--include", "867,anc:in:PP^NP"]
     asked = ["-k", 4, "--lambda", 16, "--evidence", "folds:3", "--json"]
     found = json.loads(command("tune", TRAIN, *asked, *names))["selection"]
     assert (model.selected_ + 1).tolist() == [step["feature"] for step in found["steps"]]
@@ -113,7 +113,7 @@ def test_tuning_begins_with_columns_to_include(parses, command):
 def test_training_defaults_are_those_of_the_command(parses, command, tmp_path):
     train, _ = parses
     RankRLS().fit(train.X, train.y, qid=train.qid).to_json(tmp_path / "ours.json")
-    named = ["--names", CORPORA / "parses.names.txt.zst", "-o", tmp_path / "model.json"]
+    named = ["--names", CORPORA / "parses/names.txt.zst", "-o", tmp_path / "model.json"]
     command("train", TRAIN, *named)
     assert facts(tmp_path / "ours.json") == facts(tmp_path / "model.json")
 
@@ -123,7 +123,7 @@ def test_each_loads_the_models_of_the_other(parses, command, tmp_path):
     ours, theirs = tmp_path / "ours.json", tmp_path / "theirs.json"
     model = GreedyRankRLS(5, alpha=16.0).fit(train.X, train.y, qid=train.qid)
     model.to_json(ours)
-    names = CORPORA / "parses.names.txt.zst"
+    names = CORPORA / "parses/names.txt.zst"
     command("select", TRAIN, "-k", 5, "--lambda", 16, "--names", names, "-o", theirs)
     assert ours.read_text() == theirs.read_text()
     loaded = GreedyRankRLS.from_json(theirs)

@@ -81,7 +81,7 @@ SECONDS = 300  # that a command may take
 
 def corpora(folder):
     """Files by the names of commands.txt. Those of the folder are left out if it is None."""
-    files = {"parses": OURS / "parses.svm.zst", "parses_test": OURS / "parses-test.svm.zst"}
+    files = {"parses": OURS / "parses/train.svm.zst", "parses_test": OURS / "parses/test.svm.zst"}
     files |= {"links": OURS / "link-parses/train.svm.zst", "links_test": OURS / "link-parses/test.svm.zst"}
     files |= {"gold": OURS / "nbest-gold.conllu", "nbest": OURS / "nbest.conllu"}
     if folder:

@@ -124,5 +124,5 @@ pub(crate) fn figures() -> Result<()> {
 
 /// Holds the files of rankrls against those of scikit-learn, SciPy and LightGBM.
 pub(crate) fn interop(program: &Path) -> Result<()> {
-    run(command(python::current()?, "tests/interop/interop.py").env(PROGRAM, program))
+    run(command(python::current()?, "python/tests/interop.py").env(PROGRAM, program))
 }

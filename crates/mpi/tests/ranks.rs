@@ -214,7 +214,7 @@ fn a_closed_pipe_ends_it_quietly() {
     }
 }
 
-/// Data are read as they are: a remedy names the command where it alone has the option.
+/// Data are read as they are: a line below the message names the command where it alone has the option.
 #[test]
 fn remedies_name_the_program_that_has_the_option() {
     let folder = data(20, 20);
@@ -227,9 +227,9 @@ fn remedies_name_the_program_that_has_the_option() {
         ("one.svm", "--query-file"),
     ] {
         let arguments = format!("select {file} -k 1 --lambda 1");
-        let told = errors(&ranks(folder.path(), 1, &arguments).output().unwrap());
-        let named = |line: &String| line.contains(option) && line.contains("(of rankrls convert)");
-        assert!(told.iter().any(named), "{file}: {told:?}");
+        let told = stderr(&ranks(folder.path(), 1, &arguments).output().unwrap());
+        let named = |line: &str| line.contains(option) && line.contains("an option of rankrls,");
+        assert!(told.lines().any(named), "{file}: {told}");
     }
 }
 

@@ -12,9 +12,9 @@ fn file(name: &str) -> String {
 const CORPORA: [[&str; 4]; 3] = [
     [
         "@parses",
-        "parses.names.txt.zst",
-        "parses.svm.zst",
-        "parses-test.svm.zst",
+        "parses/names.txt.zst",
+        "parses/train.svm.zst",
+        "parses/test.svm.zst",
     ],
     [
         "@sentences",

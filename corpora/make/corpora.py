@@ -1,6 +1,6 @@
 """Draws the two corpora that come with the program, and that anybody can read: `sentences` and `documents`.
 
-python studies/corpora.py    # writes corpora/sentences and corpora/documents: the same bytes each time
+python corpora/make/corpora.py    # writes corpora/sentences and corpora/documents: the same bytes each time
 
 `lexicon.py` has the words of the sentences, and `animals.py` the facts of the documents. Both were
 written for this project, and have its licence. It takes the programs `rankrls` (or RANKRLS) and `zstd`.
@@ -17,7 +17,7 @@ from pathlib import Path
 import animals
 import lexicon
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 SENTENCES = 160
 PARSES = 14  # of a sentence at most
 PAGES = 10  # of a question
