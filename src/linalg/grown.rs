@@ -65,7 +65,7 @@ impl Grown {
     /// ```
     pub(crate) fn grow(&mut self, products: &mut [f64], square: f64, moment: f64) -> f64 {
         self.solve(products);
-        // |v|^2 - |z|^2 is not negative, but for rounding.
+        // |v|^2 - |z|^2 is negative only by rounding.
         let left = (square - kernels::dot(products, products)).max(0.0);
         let root = (self.ridge + left).sqrt();
         let eta = (moment - kernels::dot(products, &self.eta)) / root;

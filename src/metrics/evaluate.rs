@@ -76,7 +76,7 @@ pub fn check_labels(
     Ok(())
 }
 
-/// Refuses what is not one finite value a row.
+/// Refuses values unless there is one a row, and all are finite.
 fn check(what: &str, values: &[f64], queries: &Queries) -> Result<()> {
     let (rows, found) = (queries.rows(), values.len());
     ensure!(

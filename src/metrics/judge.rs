@@ -51,7 +51,7 @@ pub struct Judge<'a> {
     queries: &'a Queries,
     /// As given, `m`; centred, for squares.
     labels: Cow<'a, [f64]>,
-    /// Pairs of different labels, by query; none where pairs do not count.
+    /// Pairs of different labels, by query. Empty where pairs do not count.
     pairs: Vec<u64>,
     /// Predictions of a query that are no further apart are equal.
     tolerance: f64,
@@ -162,7 +162,7 @@ impl<'a> Judge<'a> {
         Score::of(runs.collect::<Vec<_>>().concat())
     }
 
-    /// The distance of a mean to that of a perfect ranking: less is better.
+    /// How much a mean lacks to the mean of a perfect ranking: less is better.
     pub(crate) fn shortfall(&self, mean: f64) -> f64 {
         self.perfect - mean
     }

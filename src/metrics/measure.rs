@@ -55,7 +55,7 @@ impl Measure {
         self == Self::Squared
     }
 
-    /// Whether `value` is better than `other`, and not equal to it but for rounding.
+    /// Whether `value` is better than `other` by more than rounding.
     pub fn better(self, value: f64, other: f64) -> bool {
         let ahead = if self.lower_is_better() {
             other - value

@@ -28,7 +28,7 @@ use crate::error::{Error, Result, ensure};
 /// | `err` | the largest grade of the scale, above 0 | `err:4` |
 /// | `cindex`, `label@1` | none | |
 ///
-/// The convention is `standard` or `letor`. A measure that names none follows that of the evaluation. `cindex` has
+/// The convention is `standard` or `letor`. A measure that names none follows the evaluation. `cindex` has
 /// none.
 ///
 /// ```

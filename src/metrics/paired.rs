@@ -31,7 +31,7 @@ use super::score::Score;
 use crate::error::{Result, ensure};
 use crate::stop;
 
-/// Differences up to this share of the largest value are ties: what is less is rounding.
+/// Differences up to this share of the largest value are rounding, and count as ties.
 const TIE: f64 = 1e-12;
 
 /// How [`paired`] draws.

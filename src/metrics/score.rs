@@ -43,7 +43,7 @@ impl Score {
         }
     }
 
-    /// Queries that have no value, of those that were kept.
+    /// Queries without a value, among the kept ones.
     pub fn left_out(&self) -> usize {
         self.per_query.len().saturating_sub(self.queries)
     }

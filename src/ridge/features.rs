@@ -158,7 +158,7 @@ impl<'a> Features<'a> {
             }
             Self::Kernel(kernel) => {
                 let own = kernel.value(first, first) + kernel.value(other, other);
-                // No less than 0 but for rounding.
+                // Below 0 only by rounding.
                 (own - 2.0 * kernel.value(first, other)).max(0.0)
             }
         }

@@ -81,7 +81,7 @@ pub struct Training {
 }
 
 impl Training {
-    /// The best of what was tried.
+    /// The best of the models tried.
     pub fn best(&self) -> &Cell {
         &self.cells[self.best]
     }
@@ -191,7 +191,7 @@ impl RankRls {
             return Err(one_query(data.queries()));
         }
         let groups = match (asked, &held_out) {
-            // The solver decided what is held out.
+            // The solver decided the hold-outs.
             (None, Some(chosen)) => self.groups(chosen, &units)?,
             (known, _) => known,
         };
@@ -282,7 +282,7 @@ impl RankRls {
         })
     }
 
-    /// What is held out: as asked for, or what is a matter of seconds.
+    /// The hold-outs: as asked for, or as many as seconds allow.
     fn held_out(
         &self,
         problem: &RidgeProblem<'_>,

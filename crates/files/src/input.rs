@@ -62,7 +62,7 @@ pub struct Source<'r> {
     head: Option<Cursor<Vec<u8>>>,
     /// The kind of the source, if it is no text.
     kind: Option<Kind>,
-    /// Why there are no more bytes than those of the head.
+    /// Why the bytes end with the head.
     failure: Option<io::Error>,
 }
 
@@ -100,7 +100,7 @@ impl Source<'_> {
         self.head.get_or_insert_default()
     }
 
-    /// Refuses what is known to be something else than text, before it is read.
+    /// Refuses input that is known to be no text, before it is read.
     pub fn check(&mut self) -> Result<(), ReadError> {
         self.head();
         match self.kind {
@@ -169,7 +169,7 @@ impl<'r> Source<'r> {
         })
     }
 
-    /// Whether what is read comes out of a decompressor.
+    /// Whether the bytes come out of a decompressor.
     pub fn is_compressed(&self) -> bool {
         self.compression != Compression::None
     }
@@ -226,7 +226,7 @@ fn decompress<'r>(
     Ok((compression, text))
 }
 
-/// The members of gzip data. Tapes and block devices fill what is behind the last one with zeros.
+/// The members of gzip data. Tapes and block devices fill the rest with zeros.
 struct Members<R>(Option<GzDecoder<R>>);
 
 impl<R: BufRead> Read for Members<R> {
@@ -299,7 +299,7 @@ pub fn read_whole(path: &Path, limit: u64) -> Result<Vec<u8>, ReadError> {
     Source::open(path, Some(limit))?.read_all(limit)
 }
 
-/// Refuses what is there, and is no regular file: a pipe or a device may never end.
+/// Refuses a path that leads to no regular file: a pipe or a device may never end.
 fn check_regular(path: &Path) -> Result<(), ReadError> {
     let kind = match fs::metadata(path) {
         Ok(found) if found.is_dir() => "a folder",

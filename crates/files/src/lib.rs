@@ -1,6 +1,6 @@
 //! Files in and out: text that may be compressed, read within a limit and refused with its place,
-//! files that appear whole or not at all, the finished work of long runs, and the memory that is free. It knows
-//! nothing of what is in them.
+//! files that appear whole or not at all, the finished work of long runs, and the memory that is free. It does not
+//! know their contents.
 
 pub mod error;
 pub mod input;

@@ -150,7 +150,7 @@ impl Lines {
         Ok(self.behind(line.len() - 1))
     }
 
-    /// Takes away what is behind the last whole line.
+    /// Cuts off everything after the last whole line.
     fn cut(&mut self) -> io::Result<()> {
         let file = self.file.get_mut().unwrap_or_else(PoisonError::into_inner);
         file.set_len(self.end)

@@ -129,8 +129,7 @@ fn found<D>(_: D) -> io::Result<Metadata> {
 /// Links that are followed before they count as a circle.
 const MOST_LINKS: usize = 40;
 
-/// The path at which `path` ends, links followed: also to a file that is not there yet, but not from
-/// a descriptor to what it was opened by.
+/// The path at which `path` ends. Follows links, even to a file that is not there yet. Stops at `/proc/*/fd/N`.
 pub(crate) fn end(path: &Path) -> io::Result<PathBuf> {
     let mut path = path.to_owned();
     for _ in 0..MOST_LINKS {
@@ -171,7 +170,7 @@ fn is_separator(byte: u8) -> bool {
     std::path::is_separator(char::from(byte))
 }
 
-/// Whether a path without links is that of a descriptor: `/proc/42/fd/1`, `/dev/fd/1`.
+/// Whether a path without links names a descriptor: `/proc/42/fd/1`, `/dev/fd/1`.
 pub(crate) fn is_descriptor(path: &Path) -> bool {
     let is_number = |name: &OsStr| {
         let name = name.as_encoded_bytes();

@@ -26,7 +26,7 @@ const BUFFER: usize = 1 << 16;
 /// is written to directly; so is an open descriptor, such as `/dev/stdout`, after all that it has.
 pub struct Output(Encoder);
 
-/// A file that has all its content, but not yet its name; it is gone if it is dropped.
+/// A file with all its content and without its name. Dropped, it is gone.
 #[derive(Debug)]
 pub struct CompleteOutput(Target);
 
@@ -52,7 +52,7 @@ impl Target {
     fn open(path: &Path) -> io::Result<Self> {
         let path = &end(path)?;
         if is_descriptor(path) {
-            // Behind what was written before.
+            // Append: the descriptor keeps what it has.
             return File::options().append(true).open(path).map(Self::Direct);
         }
         match fs::metadata(path) {

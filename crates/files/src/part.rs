@@ -33,7 +33,7 @@ impl Part {
         path.into()
     }
 
-    /// The work beside `output`, if there is some. Refuses that of a process that is at it, and what is no regular file.
+    /// The work beside `output`, if there is some. Refuses work that another process has, and anything but a regular file.
     pub fn open(output: &Path) -> Result<Self, ReadError> {
         let path = Self::path_of(output);
         let name = path.display().to_string();

@@ -41,7 +41,7 @@ parameters! {
     Refit => "--refit",
     /// Ridge parameter of cross-fitted weights.
     RefitLambda => "--refit-lambda",
-    /// Share of the labels in what is learnt from.
+    /// Share of the labels in the target.
     Blend => "--blend",
     /// Scores of a teacher.
     Teacher => "--teacher",
@@ -83,7 +83,7 @@ parameters! {
 
 macro_rules! remedies {
     ($($(#[$doc:meta])* $remedy:ident => $words:literal,)*) => {
-        /// A way to mend a fault, or to answer a warning: it tells a user what there is to write.
+        /// A way to mend a fault, or to answer a warning, in words for the user.
         #[derive(Debug, Clone, PartialEq, Eq)]
         #[non_exhaustive]
         pub enum Remedy {
@@ -140,7 +140,7 @@ remedies! {
     GiveTeacher => "as --teacher, for example hold-out scores of RankRLS on all columns",
     /// Go on with the run that did not end.
     Resume => "go on with --resume, or delete it",
-    /// Write a model, as what was given is none.
+    /// Write a model: the file is none.
     WriteModel => "models are written by `rankrls select -o` and `train -o`, in Python by to_json",
 }
 

@@ -67,7 +67,7 @@ pub(crate) fn kind_of(head: &[u8]) -> Option<Kind> {
     known.map(|&(_, kind)| kind)
 }
 
-/// Whether there are bytes that no text has: NUL, and what is no UTF-8. The last character may be cut.
+/// Whether there are bytes that no text has: NUL, or no UTF-8. The last character may be cut.
 fn is_binary(head: &[u8]) -> bool {
     let invalid = std::str::from_utf8(head).err();
     head.contains(&0) || invalid.is_some_and(|error| error.error_len().is_some())

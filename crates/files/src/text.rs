@@ -11,7 +11,7 @@ use crate::error::{Fault, ReadError, ReadErrorKind};
 use crate::input::Source;
 use crate::strings::Strings;
 
-/// Whether no line of `text` can be refused by [`checked`] but those that end in LF alone.
+/// Whether the text has neither CR nor NUL: [`checked`] can refuse no line of such a text.
 pub fn is_plain(text: &[u8]) -> bool {
     memchr::memchr2(b'\r', 0, text).is_none()
 }

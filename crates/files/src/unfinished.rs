@@ -47,7 +47,7 @@ impl Drop for Begun {
     }
 }
 
-/// A file that takes a name once it is complete, in place of what has it.
+/// A file that takes a name once it is complete. It replaces the file of that name.
 #[derive(Debug)]
 pub(crate) struct Unfinished {
     file: File,
@@ -90,7 +90,7 @@ impl Unfinished {
         self.file.sync_all()
     }
 
-    /// Takes away what has the name.
+    /// Deletes the file that has the name.
     pub(crate) fn make_room(&self) -> io::Result<()> {
         fs::remove_file(&self.path).or_else(|error| match error.kind() {
             ErrorKind::NotFound => Ok(()),

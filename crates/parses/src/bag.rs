@@ -35,7 +35,7 @@ impl Bag {
         self.row.push((self.names.number(&self.name), value));
     }
 
-    /// Ends the row: what was added to one feature is summed, zeros are left out.
+    /// Ends the row: sums the values of each feature, and leaves zeros out.
     pub(super) fn end_row(&mut self) {
         self.row.sort_unstable_by_key(|&(feature, _)| feature);
         for same in self.row.chunk_by(|a, b| a.0 == b.0) {

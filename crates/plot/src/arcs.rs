@@ -59,7 +59,7 @@ pub struct Arc {
     pub modifier: usize,
     /// What it is called: shown where it differs.
     pub label: String,
-    /// Whether it differs from those of the other parse.
+    /// Whether the other parse lacks it.
     pub differs: bool,
 }
 

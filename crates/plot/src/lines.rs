@@ -47,7 +47,7 @@ pub struct Panel {
 /// A line.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Line {
-    /// Its name in the list of all names, which has each once; none if empty.
+    /// Its name in the list of all names, which has each once. Empty for none.
     pub name: String,
     /// What a tooltip says of it beyond its name.
     pub detail: String,

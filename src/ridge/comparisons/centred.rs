@@ -141,7 +141,7 @@ impl Centred {
             let change = |(class, value): (usize, f64)| {
                 columns.counts[class] * value * (value - 2.0 * means[class])
             };
-            // The sum is no less than 0 but for rounding.
+            // The sum is below 0 only by rounding.
             let square = (of_means + columns.row(row).map(change).sum::<f64>()).max(0.0);
             self.scale(row).powi(2) * square
         };

@@ -172,7 +172,7 @@ pub(crate) struct Labelled<'a> {
 /// The rows that are of one query and held out together.
 #[derive(Debug)]
 pub(crate) struct Parts {
-    /// All rows, those of a part together.
+    /// All rows, part by part.
     pub(crate) order: Vec<usize>,
     /// The sizes of the parts in that order.
     pub(crate) queries: Queries,

@@ -135,7 +135,7 @@ impl Holdout {
             values = pick(&values, &parts.order);
             parts.queries.split_mut(&mut values).for_each(centre);
         } else {
-            // They are centred but for rounding.
+            // They are centred, up to rounding.
             rows.centre(&mut predictions);
         }
         let error: f64 = values.iter().map(|residual| residual * residual).sum();

@@ -189,7 +189,7 @@ impl Query<'_> {
                 let [rd, rs] =
                     [-1.0, 1.0].map(|sign| (self.right[i] + sign * self.right[j]) / SQRT_2);
                 let [residual_d, residual_s] = if size == 2 {
-                    // The whole query: what is left of it says nothing.
+                    // The whole query: nothing of it is left.
                     tally.singular |= dd <= 0.0;
                     [rd / dd, 0.0]
                 } else {

@@ -1,4 +1,4 @@
-//! Kernels that are given: what deserves the name, but for rounding.
+//! Given kernels: checks that they are symmetric and have no negative eigenvalue, up to rounding.
 
 use super::{check_finite, named};
 use crate::data::{Dataset, IndexBase};
@@ -36,7 +36,7 @@ pub(super) fn given(dataset: &Dataset<'_>, base: IndexBase) -> Result<Square> {
     Ok(square)
 }
 
-/// Refuses what is no kernel. `name` has the numbers of rows for people.
+/// Refuses a matrix that is no kernel. `name` has the numbers of rows for people.
 fn check_given(square: &Square, name: impl Fn(usize) -> usize) -> Result<()> {
     let (size, values) = (square.size(), square.values());
     check_finite(values, size, |row, other| [name(row), name(other)])?;

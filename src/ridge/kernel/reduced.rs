@@ -14,7 +14,7 @@ use crate::linalg::factor::{BLOCK, Cholesky, Panel, Square, leading};
 use crate::ridge::comparisons::constant_kernel;
 use crate::stop;
 
-/// Rows that a model is over: those of a reduced set.
+/// Rows of a reduced set, which a model is over.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Basis {
     /// Rows drawn without repetition. Equal seeds draw equal rows everywhere.
@@ -72,7 +72,7 @@ pub(crate) struct ReducedSet {
     pivots: Vec<usize>,
     /// `F`.
     factor: Cholesky,
-    /// The data, mapped, `m` x at most `b` columns. Labels and queries are those of the data.
+    /// The data, mapped: `m` rows, at most `b` columns. They keep labels and queries.
     pub(crate) mapped: Dataset<'static>,
 }
 

@@ -36,7 +36,7 @@ impl Solve for Dual {
         let cholesky = Cholesky::new(&self.0, ridge)?;
         let mut coefficients = system.labels.clone();
         cholesky.solve(&mut coefficients);
-        // They are centred but for rounding.
+        // They are centred, up to rounding.
         system.rows.centre(&mut coefficients);
         let average = 1.0 / (ridge + system.mean_diagonal);
         Some(Solution {

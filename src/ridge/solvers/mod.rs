@@ -212,7 +212,7 @@ const QUERY: u64 = 128;
 /// Bytes of a column class in vectors: how many columns it has, and totals.
 const CLASS: u64 = 5 * 8;
 
-/// Bytes of a column: its weight, that of the best model so far, and its sign.
+/// Bytes of a column: its weight, its weight in the best model so far, and its sign.
 const COLUMN: u64 = 2 * 16 + 1;
 
 fn size(size: usize) -> Saturating<u64> {

@@ -1,4 +1,4 @@
-//! From sentences and candidates to labels, and to what is written.
+//! From sentences and candidates to labels and files.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -166,7 +166,7 @@ fn held_out(texts: &[&str], share: f64, seed: u64) -> Vec<bool> {
     for (number, text) in texts.iter().enumerate() {
         members.entry(text).or_default().push(number);
     }
-    // The order of the texts is that of their first sentences.
+    // Texts come in the order of their first sentences.
     let mut groups: Vec<Vec<usize>> = members.into_values().collect();
     groups.sort_unstable();
     // The arithmetic is of integers, and kept here: no release of a library of random numbers changes a corpus.

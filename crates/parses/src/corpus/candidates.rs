@@ -66,7 +66,7 @@ impl Pool {
         ))
     }
 
-    /// Whether there are scores, and those of each sentence are equal: such scores rank nothing.
+    /// Whether the scores of each sentence are equal: such scores rank nothing.
     pub(super) fn scores_tie(&self) -> bool {
         let Self::Conllu(nbests) = self else {
             return false;

@@ -65,7 +65,7 @@ impl CorpusFolder {
     }
 }
 
-/// Refuses what is at `folder` and is no corpus, or has more in it: it would be lost.
+/// Refuses a folder that is no corpus, or has more in it: its files would be lost.
 fn check_corpus(folder: &Path) -> Result<(), Error> {
     if fs::symlink_metadata(folder).is_err() {
         return Ok(());

@@ -24,7 +24,7 @@ pub enum Reason {
     TimedOut,
     /// The parser said something that cannot be understood.
     Unreadable,
-    /// The words of a candidate are not those of the sentence.
+    /// A candidate has other words than the sentence.
     Misaligned,
     /// The file of candidates has none for it.
     Missing,
@@ -156,7 +156,7 @@ pub struct WrittenData {
     pub rows: usize,
     /// Sentences.
     pub queries: usize,
-    /// Columns: those of training, also for held-out data.
+    /// Columns of the training data. Held-out data have the same.
     pub columns: usize,
     /// Columns in which candidates of a sentence differ: no other column can rank.
     pub varying_columns: usize,
@@ -230,13 +230,13 @@ pub struct Manifest {
     /// Whether candidates have scores, which are equal in each sentence.
     #[serde(skip)]
     pub scores_tie: bool,
-    /// Rows to train on, unless the columns are those of another corpus.
+    /// Rows to train on; none with the columns of another corpus.
     pub train: Option<WrittenData>,
     /// Rows held out, if any are, or all rows over the columns of another corpus.
     pub test: Option<WrittenData>,
     /// The BLAKE3 hash of each file but this one, as `b3sum` prints it.
     pub files: BTreeMap<&'static str, String>,
-    /// The sentences left out, but for sentences with one candidate or equal labels: those are counted.
+    /// The sentences left out. Sentences with one candidate or equal labels are only counted.
     pub skipped: Vec<Skipped>,
 }
 

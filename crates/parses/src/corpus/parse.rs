@@ -44,7 +44,7 @@ pub(super) struct Parse {
     pub(super) words: Vec<ParsedWord>,
     pub(super) links: Vec<ParsedLink>,
     pub(super) costs: Costs,
-    /// Whether heads are the parser's: those of Link Grammar are not.
+    /// Whether heads are the parser's. Link Grammar names none.
     pub(super) directed: bool,
 }
 

@@ -71,8 +71,8 @@ impl Group {
         let _ = self.child().kill();
     }
 
-    /// Does `work` with the program, which is ended when that takes longer than `time`, or once `stop` is
-    /// set. Whether it was. There may be no thread to watch it.
+    /// Does `work` with the program, and kills the program after `time`, or once `stop` is set. Returns the result, and
+    /// whether the program was killed. Fails if no thread starts.
     pub(super) fn within<T>(
         &self,
         time: Duration,
@@ -98,10 +98,10 @@ impl Group {
         })
     }
 
-    /// Ends what is left of it, and tells how the program ended.
+    /// Ends all processes that are left, and returns how the program ended.
     pub(super) fn end(&self) -> io::Result<ExitStatus> {
         let mut running = running();
-        // Its number is that of the group until it has been waited for.
+        // Its number names the group until somebody has waited for it.
         if running.contains(&self.leader) {
             self.kill();
             running.retain(|&leader| leader != self.leader);

@@ -92,7 +92,7 @@ impl LinkedWord {
     }
 }
 
-/// Whether what follows the last dot looks like those of the dictionary: `n`, `v-d`, `j-opnd`.
+/// Whether the text after the last dot looks like a subscript of the dictionary: `n`, `v-d`, `j-opnd`.
 fn is_subscript(text: &str) -> bool {
     let letter = |char: char| char.is_ascii_lowercase() || char == '-' || char == '_';
     text.starts_with(|char: char| char.is_ascii_lowercase()) && text.chars().all(letter)

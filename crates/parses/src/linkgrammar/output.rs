@@ -33,7 +33,7 @@ pub(crate) enum Answer {
     Ended(String),
     /// Time ran out.
     TimedOut,
-    /// The parser printed something that no known version prints: what was expected, and what found.
+    /// The parser printed something that no known version prints. Says what was expected, and what was found.
     Unreadable(String),
 }
 
@@ -51,7 +51,7 @@ impl Answer {
     }
 }
 
-/// The linkages in what the parser printed of a sentence, or what was expected and what found.
+/// Reads the linkages that the parser printed of a sentence, or says what was expected and what was found.
 pub fn linkages(printed: &str) -> Result<Vec<Linkage>, String> {
     let lines: Vec<&str> = printed.lines().collect();
     let is_costs = |line: &str| line.contains("cost vector = (");

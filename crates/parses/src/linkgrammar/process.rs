@@ -1,5 +1,5 @@
 //! The program, which is given one sentence after the other. It is started anew after a sentence at which it
-//! ends, runs out of time, or prints what is not understood.
+//! ends, runs out of time, or prints something that cannot be read.
 
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::path::PathBuf;

@@ -181,7 +181,7 @@ impl Chains {
     }
 }
 
-/// All words, each after those that it governs.
+/// All words, each after the words that it governs.
 fn upwards(words: &[Word]) -> Vec<usize> {
     let mut governed = vec![Vec::new(); words.len()];
     let mut order = Vec::with_capacity(words.len());

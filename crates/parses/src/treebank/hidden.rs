@@ -5,7 +5,7 @@ use rankrls_files::error::Fault;
 
 use super::{Sentence, Word};
 
-/// Whether a form is that of a word that is kept out: an underscore, or one for each letter.
+/// Whether a treebank hides this word: its form is an underscore, or one for each letter.
 fn is_blank(word: &Word) -> bool {
     word.form.bytes().all(|byte| byte == b'_')
 }

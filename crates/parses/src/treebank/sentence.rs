@@ -70,7 +70,7 @@ pub struct NBest {
     pub parses: Vec<Sentence>,
 }
 
-/// A stretch of text with the words it is made of: one, or those of a multiword token.
+/// A stretch of text with its words: one, or several of a multiword token.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Token {
     pub(super) surface: String,
