@@ -157,7 +157,7 @@ def check_lambdarank_learns_from_a_projected_corpus(cli, folder):
     # The same from files that LightGBM reads by itself.
     files = {name: folder / f"{name}.txt" for name in ("@parses", "@parses-test")}
     for name, path in files.items():
-        cli("convert", name, "--model", model, "-o", path, "--for", "lightgbm")
+        cli("convert", name, "--model", model, "-o", path, "--to", "lightgbm")
     booster = lightgbm.train(options, lightgbm.Dataset(str(files["@parses"])), num_boost_round=100)
     assert np.array_equal(booster.predict(str(files["@parses-test"])), scores)
     path = folder / "scores.txt"

@@ -122,7 +122,7 @@ impl<'a> Dataset<'a> {
     ) -> Result<Self> {
         check::length("rows", queries.rows(), x.rows())?;
         check::columns(x.cols())?;
-        // The bounds of a view of some rows or columns begin with those of the whole.
+        // A view of some rows or columns keeps the bounds of the whole before it.
         let proper = x.proper_indptr();
         let bounds: Vec<usize> = proper.iter().map(|bound| bound.index()).collect();
         // Both sides of the matrix have 32 bits.

@@ -1,4 +1,4 @@
-//! Values that are missing: what is taken for them.
+//! Missing values, and the numbers that take their place.
 //!
 //! A mean is known when all rows of a query are: until then NaN, which no data have, stands in the
 //! place of the value.

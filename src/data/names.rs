@@ -9,7 +9,7 @@ use rankrls_files::{ReadError, Strings};
 
 /// The number of a column inside the library: from 0 on, whichever way its file counts. [`IndexBase::written`] is the
 /// number that the file has for it, and [`FeatureNames::of`] its name. Steps, models and weights have features;
-/// reports for people have what is written.
+/// reports for people have the written index.
 pub type Feature = u32;
 
 /// The number a data file gives its first column.

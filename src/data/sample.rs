@@ -55,7 +55,7 @@ pub fn names(sample: Sample) -> FeatureNames {
 /// What a file of a corpus has, such as its texts.
 ///
 /// # Panics
-/// Never with those of a corpus: the tests read the same files.
+/// Never with the files of a corpus, which the tests read.
 pub fn text(compressed: &[u8]) -> String {
     let mut text = String::new();
     zstd::Decoder::new(compressed)

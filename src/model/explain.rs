@@ -39,7 +39,7 @@ pub struct ExplainedRow<'a> {
     pub label: f64,
     /// Its score.
     pub score: f64,
-    /// Score less reference: but for rounding the sum of the contributions.
+    /// Score less reference: the sum of the contributions, up to rounding.
     pub difference: f64,
     /// A text to show beside it, which a caller may set.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -1,4 +1,4 @@
-//! Features to which a training is restricted: those of another model, or a list.
+//! Features to which a training is restricted: from another model, or a list.
 
 use std::collections::HashMap;
 use std::path::Path;

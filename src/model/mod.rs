@@ -1,4 +1,4 @@
-//! The model file: what was selected or trained, from what, and how well it did on the way.
+//! The model file: the features and weights, the data and options they came from, and the errors on the way.
 //!
 //! A model is one JSON document with the schema `rankrls.model/2`; `docs/formats.md` shows one.
 //! Numbers are written so that they read back to the same bits. Reading checks everything that
@@ -73,7 +73,7 @@ pub struct Model {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Unfinished {
-    /// Features that were selected: those of the model.
+    /// Features that were selected, all of which the model has.
     pub taken: usize,
     /// Features that were asked for: more.
     pub asked: usize,

@@ -32,7 +32,7 @@ Examples:
   rankrls convert @documents -o documents.svm
   rankrls convert train.svm.zst -o - | head
   rankrls convert train.svm --model model.json -o selected.svm
-  rankrls convert train.svm --model model.json -o boost.svm --for lightgbm"
+  rankrls convert train.svm --model model.json -o boost.svm --to lightgbm"
 )]
 pub(crate) struct ConvertArgs {
     /// Data to read; - is standard input, and @sentences comes with the program
@@ -52,7 +52,7 @@ pub(crate) struct ConvertArgs {
     output: PathBuf,
     /// Write what this ranker reads: whole grades from 0, columns from 0, and for xgboost queries by
     /// number, for lightgbm their sizes in FILE.query
-    #[arg(long = "for", value_name = "RANKER")]
+    #[arg(long = "to", value_name = "RANKER")]
     #[arg(value_parser = one_of(Ranker::ALL, Ranker::name))]
     ranker: Option<Ranker>,
 }
@@ -88,7 +88,7 @@ impl ConvertArgs {
         Ok(model.project(&loaded.dataset)?)
     }
 
-    /// The files of the data to write, none of them an input, but that the same names are written again.
+    /// The files to write. None may be an input. A names file may be rewritten unchanged.
     fn target(&self, session: &Session<'_>) -> Result<Target> {
         if Format::Auto.is_table(&self.output) {
             return Err(usage(format_args!(
@@ -106,7 +106,7 @@ impl ConvertArgs {
         let ending = self.output.extension();
         let compressed = ending.is_some_and(|ending| ending == "gz" || ending == "zst");
         if self.ranker.is_some() && (!to_file || compressed) {
-            return Err(usage("--for writes a file without .gz or .zst"));
+            return Err(usage("--to writes a file without .gz or .zst"));
         }
         if !to_file {
             return Ok(Target {
@@ -154,7 +154,7 @@ struct Target {
     sizes: Option<OutputFile>,
     /// Where names go, unless they are there.
     names: Option<OutputFile>,
-    /// Names that would be taken for those of the data, if these had none.
+    /// Older names beside the output, which nameless data would take for their own.
     others: Option<PathBuf>,
 }
 

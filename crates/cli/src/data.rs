@@ -256,7 +256,7 @@ fn ends_one_early(data: &Dataset<'_>) -> bool {
     stored.is_some_and(|last| data.feature(last) as usize + 2 == data.width())
 }
 
-/// The files of the corpus that the file at `path` is of; none where it is of no corpus.
+/// The files of the corpus that has the file at `path`. `None` where it is in no corpus.
 fn corpus_around(path: &Path) -> Vec<PathBuf> {
     let files = corpus::FILES.map(|file| path.with_file_name(file));
     let is_corpus = path.with_file_name("manifest.json").is_file();
@@ -267,7 +267,7 @@ fn corpus_around(path: &Path) -> Vec<PathBuf> {
     }
 }
 
-/// Names by which columns of data are known to be those of a model.
+/// Names by which data find the columns of a model.
 #[derive(Debug, Default, Args)]
 pub(crate) struct ColumnNames {
     /// Names of the columns of DATA: a model that has other names for them is refused. A table has

@@ -9,13 +9,13 @@ const LONGEST: usize = 10;
 /// Sizes, labels and entries of a data set. Entries with the value zero do not count.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub(crate) struct Description {
-    /// Entries in one of all places, rows times columns; none without columns.
+    /// Entries as a share of all places, rows times columns. `None` without columns.
     pub(crate) density: Option<f64>,
     /// Rows of a query.
     pub(crate) query_sizes: Spread<usize>,
     /// Entries of a row.
     pub(crate) row_nonzeros: Spread<usize>,
-    /// Entries of a column that has any; none if every column is empty.
+    /// Entries of a column that has any. `None` if every column is empty.
     pub(crate) column_nonzeros: Option<Spread<usize>>,
     /// The labels.
     pub(crate) labels: Labels,

@@ -118,7 +118,7 @@ type Reading = (usize, Option<Missing>);
 
 /// A ranking of the data, and its measures.
 struct Ranking {
-    /// The file of the model or of the scores, or that the order is that of the data.
+    /// The file of the model or of the scores, or the order of the data.
     name: String,
     metrics: Vec<(Metric, Score)>,
     /// Entries and columns that were dropped.
@@ -141,7 +141,7 @@ impl Serialize for Ranking {
 }
 
 impl EvaluateArgs {
-    /// The data, and all rankings: those of models first, the order of the data last.
+    /// The data, and all rankings: first the models', last the order of the data.
     fn rankings(&self, session: &Session<'_>) -> Result<(Loaded, Vec<Ranking>)> {
         let console = session.console;
         let mut rankings = Vec::new();

@@ -190,7 +190,7 @@ const BASIC: [&str; 32] = [
     "resume",
     "plot",
     "json",
-    "for",
+    "ranker",
     "link_grammar",
     "parses",
     "linkages",
@@ -345,7 +345,7 @@ fn asked_threads(option: Option<u16>) -> Option<(&'static str, usize)> {
         .or_else(|| variable("RAYON_RS_NUM_CPUS"))
 }
 
-/// Threads to share the work by: those that were asked for, or one a core.
+/// Threads that share the work: as many as asked for, or one a core.
 fn threads(option: Option<u16>) -> Result<usize> {
     let cores = thread::available_parallelism().map_or(1, NonZero::get);
     let most = (THREADS_A_CORE * cores).max(16);

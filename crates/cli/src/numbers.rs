@@ -13,7 +13,7 @@ pub(crate) fn number(value: impl Into<Option<f64>>) -> String {
     significant(value.into(), 6)
 }
 
-/// Four significant digits, for what is judged and not typed again. `-` where there is no number.
+/// Four significant digits, for numbers that nobody types again. `-` where there is no number.
 pub(crate) fn four(value: impl Into<Option<f64>>) -> String {
     significant(value.into(), 4)
 }

@@ -12,7 +12,7 @@ use super::files::{Files, Stdout};
 use super::numbers::printable_lines;
 
 impl Stdout {
-    /// Writes to standard output. A closed pipe, such as that of `head`, is not an error.
+    /// Writes to standard output. A pipe that its reader closed, such as `head`, is not an error.
     pub(crate) fn print(&self, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<()> {
         let mut output = BufWriter::new(self.lock());
         let written = write(&mut output).and_then(|()| output.flush());
@@ -137,7 +137,7 @@ impl Destination {
     }
 }
 
-/// A file that has all its content, but not yet its name.
+/// A file with all its content, still without its name.
 #[derive(Debug)]
 pub(crate) struct CompleteFile {
     path: PathBuf,

@@ -83,7 +83,7 @@ impl Session<'_> {
         Ok(self.code())
     }
 
-    /// The exit code of a run that has done what was asked, or was ended by a signal.
+    /// The exit code of a run that is done, or that a signal ended.
     pub(crate) fn code(&self) -> ExitCode {
         self.interrupt.code().unwrap_or(ExitCode::SUCCESS)
     }

@@ -23,7 +23,7 @@ pub fn read_names(path: &Path, memory: Memory) -> Result<FeatureNames, ReadError
     Ok(FeatureNames::new(names))
 }
 
-/// Names the columns of `dataset`, which is among what is held.
+/// Names the columns of `dataset`. The memory counts it as held.
 pub(super) fn attach(
     dataset: Dataset<'static>,
     path: &Path,
@@ -91,7 +91,7 @@ fn scores_of(source: Source<'_>, memory: Memory) -> Result<Vec<f64>, ReadError> 
     })
 }
 
-/// The items that `item` makes of the lines of a file, on top of what is held.
+/// The items that `item` makes of the lines of a file, within the memory that is left.
 fn items<T>(
     source: Source<'_>,
     memory: Memory,

@@ -178,7 +178,7 @@ impl ReadOptions {
         let (Some((parameter, _)), Some(first)) = (idle, paths.next()) else {
             return Ok(());
         };
-        // What is no text, or not there, comes before what is no table.
+        // A file that is absent or no text is refused first, and one that is no table after it.
         let is_sample = first.to_string_lossy().starts_with('@');
         if first.is_file() || first.is_dir() || !(first.exists() || is_sample || is_stdin(first)) {
             Source::open(first, self.memory.left())?.check()?;

@@ -383,7 +383,7 @@ mod tests {
         }
     }
 
-    /// Bytes that often are nearly a file.
+    /// Bytes that are often almost a legal file.
     fn nearly() -> impl Strategy<Value = Vec<u8>> {
         let tokens = prop_oneof![
             20 => "[0-9]{1,3}:[0-9.]{1,3} ".prop_map(String::into_bytes),

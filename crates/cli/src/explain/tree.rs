@@ -212,7 +212,7 @@ mod tests {
 
     #[test]
     fn heads_are_told_by_what_does_not_cross_or_not_at_all() {
-        // Either `of` could govern the second noun, but for the arc of `is`.
+        // Without the arc of `is`, either `of` could govern the second noun.
         let text = "is -S-> cup; cup -M-> of; of -J-> tea; * -W-> is; is -O-> jug; jug -M-> of; of -J-> milk";
         reads(
             text,

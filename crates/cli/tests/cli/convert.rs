@@ -146,8 +146,8 @@ fn other_rankers_get_grades_and_their_queries() {
     let folder = Folder::new();
     folder.run("select @parses -k 5 --lambda 16 -o model.json");
     let project = "convert @parses --model model.json";
-    folder.run(&format!("{project} -o x.svm --for xgboost"));
-    folder.run(&format!("{project} -o l.svm --for lightgbm"));
+    folder.run(&format!("{project} -o x.svm --to xgboost"));
+    folder.run(&format!("{project} -o l.svm --to lightgbm"));
     let sizes = folder.read("l.svm.query");
     let sizes = sizes.lines().map(|size| size.parse::<usize>().unwrap());
     let queries = (1..).zip(sizes).flat_map(|(query, size)| vec![query; size]);
@@ -164,9 +164,9 @@ fn other_rankers_get_grades_and_their_queries() {
     }
     assert!(!folder.path("x.svm.query").exists());
     for output in ["a.svm.zst", "-"] {
-        folder.fails(&format!("{project} -o {output} --for xgboost"), 2);
+        folder.fails(&format!("{project} -o {output} --to xgboost"), 2);
     }
-    folder.fails(&format!("{project} -o a.svm --for ranklib"), 2);
+    folder.fails(&format!("{project} -o a.svm --to ranklib"), 2);
 }
 
 /// Names of the data that were there before would be taken for those of the new ones.

@@ -166,7 +166,7 @@ fn files_that_belong_to_data_are_inputs() {
     for arguments in [
         "convert x.names.txt -o x.svm".to_owned(),
         "convert train.svm -o n.svm --query-file n.names.txt".to_owned(),
-        "convert boost.svm.query --model model.json -o boost.svm --for lightgbm".to_owned(),
+        "convert boost.svm.query --model model.json -o boost.svm --to lightgbm".to_owned(),
     ] {
         let before = folder.list();
         folder.misused(&format!("{arguments} => a run reads it does not replace"));
@@ -335,7 +335,7 @@ fn a_name_of_any_length_is_taken_or_refused_before_any_work() {
         ("train absent.svm --lambda 1 -o", 256),
         ("tune absent.svm -k 1 --lambda 1 -o", 256),
         ("convert absent.svm -o", 246),
-        ("convert absent.svm --for lightgbm -o", 250),
+        ("convert absent.svm --to lightgbm -o", 250),
     ] {
         folder.refused(&format!("{command} {} => cannot write to n", name(length)));
     }

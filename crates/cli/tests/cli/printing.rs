@@ -201,7 +201,7 @@ fn standard_output_has_one_thing_alone() {
     for arguments in [
         "select train.svm -k 1 --lambda 1 -o - --resume => --resume: expected a file",
         "build gold.conllu --candidates nbest.conllu -o - => expected a folder",
-        "convert train.svm -o - --for lightgbm => --for writes a file",
+        "convert train.svm -o - --to lightgbm => --to writes a file",
     ] {
         folder.misused(arguments);
     }

@@ -129,7 +129,7 @@ fn sizes_of_queries_are_read_as_other_programs_write_them() {
     }
     // What is written for LightGBM is read again.
     folder.run("select train.svm -k 2 --lambda 1 -o model.json");
-    folder.run("convert train.svm --model model.json --for lightgbm -o few.txt");
+    folder.run("convert train.svm --model model.json --to lightgbm -o few.txt");
     let info = folder.json("info few.txt --zero-based --query-file few.txt.query --json");
     assert_eq!(info["data"]["queries"], 3);
     let (_, errors) = folder.run("train one.svm --lambda 1");
