@@ -5,8 +5,6 @@ use std::borrow::Cow;
 use rankrls_files::error::{Fault, quote};
 use rankrls_files::text::{checked, is_plain};
 
-use super::number::{is_missing, number};
-
 /// A cell of a record.
 pub(in crate::data) struct Cell<'l> {
     /// Where it begins, from 1 on.
@@ -43,7 +41,7 @@ pub(in crate::data) fn cells(record: &[u8], delimiter: u8) -> Result<Vec<Cell<'_
 /// is on another line, the quote at the start may be a stray one.
 fn goes_on_after_quote(record: &[u8], start: usize, at: usize) -> Fault {
     if record[start..at].contains(&b'\n') {
-        return stray(record, start + 1);
+        return takes_rows(record, start + 1);
     }
     let expected = "nothing between a closing quote and the end of its cell";
     let remedy = "a cell that begins with a quote ends with one, and has two for each in its text";
@@ -52,10 +50,11 @@ fn goes_on_after_quote(record: &[u8], start: usize, at: usize) -> Fault {
         .at_column(at + 1)
 }
 
-/// The fault of a quote in this `column` that takes other rows into its cell.
-fn stray(record: &[u8], column: usize) -> Fault {
+/// The fault of a quote in this `column` that may take other rows into its cell.
+pub(super) fn takes_rows(record: &[u8], column: usize) -> Fault {
     let fault = Fault::new("a closing quote", quote(&record[column - 1..]));
-    let fault = fault.remedy("the quote takes the rows after it into its cell");
+    let fault = fault
+        .remedy("the quote may take rows into its cell: if it is right, write no line break there");
     fault.at_column(column)
 }
 
@@ -181,74 +180,6 @@ pub(super) fn placed(fault: Fault, began: u64, record: &[u8]) -> (u64, Fault) {
     let line = memchr::memrchr(b'\n', before).map_or(0, |at| at + 1);
     let column = fault.column - line;
     (began + breaks, fault.at_column(column))
-}
-
-/// Refuses a `record` of several lines where a quote may be a stray one that has met another: where a line is a row
-/// by itself, of as many `cells`, of which numbers are numbers where `values` says so, or missing if they `may_miss`.
-///
-/// Text in the last column leaves the first line a row, and text in the first column the last line. So these two
-/// tell of a stray quote where both are rows, or where numbers were taken into the cell.
-pub(super) fn check_lines(
-    record: &[u8],
-    delimiter: u8,
-    cells: &[Cell<'_>],
-    values: impl Fn(usize) -> bool,
-    may_miss: bool,
-) -> Result<(), Fault> {
-    let is_broken = |cell: &Cell<'_>| cell.text.contains(&b'\n');
-    let Some(first) = cells.iter().position(is_broken) else {
-        return Ok(());
-    };
-    let last = cells.iter().rposition(is_broken).unwrap_or(first);
-    let is_row = |line: &[u8]| {
-        let sound = |(place, cell): (usize, &&[u8])| {
-            let cell = unquoted(cell.trim_ascii());
-            !values(place) || may_miss && is_missing(cell) || number(cell).is_ok()
-        };
-        [false, true].into_iter().any(|lenient| {
-            let own = raw_cells(line, delimiter, lenient);
-            own.len() == cells.len() && own.iter().enumerate().all(sound)
-        })
-    };
-    let lines: Vec<&[u8]> = record.split(|&byte| byte == b'\n').collect();
-    let (Some((head, rest)), Some(tail)) = (lines.split_first(), lines.last()) else {
-        return Ok(());
-    };
-    let between = &rest[..rest.len().saturating_sub(1)];
-    let (begins, ends) = (is_row(head), is_row(tail));
-    let is_stray = between.iter().any(|line| is_row(line))
-        || begins && ends
-        || begins && (first + 1..cells.len()).any(&values)
-        || ends && (0..last).any(&values);
-    if is_stray {
-        return Err(stray(record, cells[first].column));
-    }
-    Ok(())
-}
-
-/// The cells of a line by itself, in which a quote that does not end its cell is text. Another quote may have doubled
-/// the one that ends a cell: a `lenient` look lets each end it.
-fn raw_cells(line: &[u8], delimiter: u8, lenient: bool) -> Vec<&[u8]> {
-    let (mut cells, mut at) = (Vec::new(), 0);
-    loop {
-        let rest = &line[at..];
-        let ends = |end: &usize| rest.get(*end).is_none_or(|&byte| byte == delimiter);
-        let closed = match rest {
-            [b'"', inner @ ..] if lenient => {
-                let mut quotes = memchr::memchr_iter(b'"', inner).map(|at| at + 2);
-                quotes.find(ends)
-            }
-            [b'"', ..] => quoted(rest).ok().map(|(_, end)| end).filter(ends),
-            _ => None,
-        };
-        let plain = || memchr::memchr(delimiter, rest).unwrap_or(rest.len());
-        let length = closed.unwrap_or_else(plain);
-        cells.push(&rest[..length]);
-        at += length + 1;
-        if at > line.len() {
-            return cells;
-        }
-    }
 }
 
 /// A cell without the quotes around it.

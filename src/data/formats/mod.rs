@@ -16,6 +16,7 @@ mod number;
 mod options;
 mod parsed;
 mod query_lines;
+mod stray;
 mod svmlight;
 mod table;
 mod text;

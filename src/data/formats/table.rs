@@ -5,20 +5,24 @@
 //! others are features, and their names those of the features. Data for a model, or besides training
 //! data, are matched by name, in any order; columns of other names are left out.
 
+use std::collections::HashSet;
+
 use rankrls_files::error::{Fault, ReadError, quote};
 use rankrls_files::input::Source;
 use rankrls_files::text::each_line;
 
 use super::build::build;
-use super::cells::{Cell, Records, cells, check_lines, named_separator, placed};
+use super::cells::{Cell, Records, cells, named_separator, placed, takes_rows};
 use super::header::{Cells, Header};
 use super::number::{self, BadNumber};
 use super::options::{Loaded, ReadOptions};
+use super::stray::{SeveralRows, check};
 use super::text::Text;
 use super::token::{cell_id, no_decimal, no_number};
 use crate::data::missing::Missing;
 use crate::data::names::{FeatureNames, IndexBase};
 use crate::data::packed::RowPacker;
+use crate::data::queries::Queries;
 
 /// Bytes of an entry while it is read, and once more in columns.
 const ENTRY: u64 = 2 * 12;
@@ -26,11 +30,16 @@ const ENTRY: u64 = 2 * 12;
 /// Bytes of a row besides its entries, its query counted as a new one.
 const ROW: u64 = 4 * 8 + 64;
 
+/// Bytes of a doubt besides the identifier.
+const DOUBT: u64 = 320;
+
 /// The rows so far.
 struct TableRows<'o> {
     options: &'o ReadOptions,
     packer: RowPacker,
     text: Text,
+    /// Identifiers that rows may have which a quote took into a cell, and what to say where there is such a query.
+    doubts: Vec<(String, (u64, Fault))>,
 }
 
 impl TableRows<'_> {
@@ -69,6 +78,29 @@ impl TableRows<'_> {
         self.text.rows += 1;
         self.text.memory += ENTRY * entries + ROW;
         self.text.check_memory(0, self.options.memory.left())
+    }
+
+    /// Refuses a `record` that may be more rows than one, or doubts it. It `began` on this line.
+    fn one_row(
+        &mut self,
+        record: &[u8],
+        delimiter: u8,
+        cells: &[Cell<'_>],
+        header: Option<&Header>,
+        began: u64,
+    ) -> Result<(), Fault> {
+        let broken = cells.iter().find(|cell| cell.text.contains(&b'\n'));
+        let Some(broken) = broken else {
+            return Ok(());
+        };
+        let may_miss = self.options.unlabelled || self.options.table.missing.is_some();
+        let fault = || takes_rows(record, broken.column);
+        let ids = check(record, delimiter, cells, header, may_miss);
+        for id in ids.map_err(|SeveralRows| fault())? {
+            self.text.memory += DOUBT + id.len() as u64;
+            self.doubts.push((id, placed(fault(), began, record)));
+        }
+        Ok(())
     }
 
     /// Adds a row of the query `id`, which begins after `before` bytes.
@@ -120,6 +152,7 @@ pub(super) fn read(
         options,
         packer: RowPacker::default(),
         text: Text::new(name.clone()),
+        doubts: Vec::new(),
     };
     let mut records = Records::new(delimiter);
     each_line(source, options.memory.left(), |number, line| {
@@ -145,12 +178,7 @@ pub(super) fn read(
         let mut take = || {
             let delimiter = records.delimiter;
             let cells = cells(&record, delimiter)?;
-            let numbers = |place: usize| {
-                let cells = header.as_ref().map(|header: &Header| header.cells(place));
-                matches!(cells, Some(Cells::Label | Cells::Values(_)))
-            };
-            let may_miss = options.unlabelled || options.table.missing.is_some();
-            check_lines(&record, delimiter, &cells, numbers, may_miss)?;
+            rows.one_row(&record, delimiter, &cells, header.as_ref(), began)?;
             match &header {
                 None => {
                     let found = Header::new(&cells, options)?;
@@ -170,12 +198,27 @@ pub(super) fn read(
     loaded(rows, header, &name)
 }
 
+/// The first doubt about a row of a query that is there.
+fn doubted(doubts: Vec<(String, (u64, Fault))>, queries: &Queries) -> Option<(u64, Fault)> {
+    if doubts.is_empty() {
+        return None;
+    }
+    let ids: HashSet<&str> = queries.ids()?.iter().collect();
+    let mut doubts = doubts.into_iter();
+    doubts
+        .find(|(id, _)| ids.contains(&**id))
+        .map(|(_, fault)| fault)
+}
+
 /// The data of all rows.
 fn loaded(rows: TableRows<'_>, header: Header, name: &str) -> Result<Loaded, ReadError> {
     let (options, mut text) = (rows.options, rows.text);
     text.packed = rows.packer.finish().into();
     text.width = header.names.len();
     let mut loaded = build(text, IndexBase::One, options)?;
+    if let Some((line, fault)) = doubted(rows.doubts, loaded.dataset.queries()) {
+        return Err(fault.at(name, line));
+    }
     if options.columns.is_none() {
         let named = loaded.dataset.with_names(FeatureNames::new(header.names));
         loaded.dataset = named.map_err(|error| Fault::data(&error).of(name))?;
@@ -375,6 +418,14 @@ mod tests {
                 "p,a,1,2\nq,a,0,1\nr,b,1,2\ns,b,0,5\n",
             ),
             (
+                "text,query,grade,x\n",
+                "\"p\nq\",a,1,2\n\"r\n\",a,0,1\n\"\",b,1,2\ns,b,0,5\n",
+            ),
+            (
+                "query,x,grade,text\n",
+                "a,2,1,\"p\nq\"\na,1,0,\"\nr, s\"\nb,2,1,\"t\"\nb,5,0,\"\"\n",
+            ),
+            (
                 "query,x,grade,text\n",
                 "a,2,1,p\na,1,0,q\nb,2,1,r\nb,5,0,s\n",
             ),
@@ -392,13 +443,7 @@ mod tests {
                 lines.insert(after, other);
                 let whole = format!("{header}{}", lines.concat());
                 for first in 0..=whole.len() {
-                    // Beside a sound cell of two lines, two quotes more may make another.
-                    let last = if rows.contains("\n\"") {
-                        first
-                    } else {
-                        whole.len()
-                    };
-                    for second in first..=last {
+                    for second in first..=whole.len() {
                         let mut text = whole.clone();
                         text.insert(second, '"');
                         if second > first {
@@ -413,6 +458,44 @@ mod tests {
                 }
             }
         }
+    }
+
+    /// Text of several lines is read where no quote of it can be stray: commas and quotes do not matter.
+    #[test]
+    fn text_of_several_lines_is_read() {
+        let reviews = [
+            "Great.\n\nWould buy again, and again.",
+            "He said \"\"no\"\", and left,\nas I did",
+            "\"\"Fine\"\", she wrote,\n\"\"but late\"\"\n",
+            "\n- light\n- cheap, sturdy\n\n5 stars, 4 of them earned",
+        ];
+        for titles in [
+            "text,query,grade,x",
+            "query,text,grade,x",
+            "x,grade,query,text",
+        ] {
+            let mut text = format!("{titles}\n");
+            for (row, review) in reviews.iter().enumerate() {
+                let number = (row % 3).to_string();
+                let cells = titles.split(',').map(|title| match title {
+                    "text" => format!("\"{review}\""),
+                    "query" => format!("q{}", row / 2),
+                    _ => number.clone(),
+                });
+                text += &(cells.collect::<Vec<_>>().join(",") + "\n");
+            }
+            let data = read(&ignoring(&["text"]), &text);
+            assert_eq!(data.labels(), [0.0, 1.0, 2.0, 0.0], "{text}");
+            assert_eq!(data.queries().offsets(), [0, 2, 4]);
+        }
+        // The last line may be a row of another query, and is where the table has that.
+        let text = |query: &str| {
+            format!("query,text,grade,x\na,\"p, q\n{query}, r\",1,2\nb,s,0,1\nb,s,1,2\n")
+        };
+        assert_eq!(read(&ignoring(&["text"]), &text("c")).rows(), 3);
+        let error = ignoring(&["text"]).read_from(text("b").as_bytes(), "f");
+        let place = error.unwrap_err().place();
+        assert_eq!(place, Some(rankrls_files::Place { line: 2, column: 3 }));
     }
 
     #[test]
@@ -543,7 +626,7 @@ mod tests {
             (options(), "grade,query,x\n1,a,1,\n", "f.csv:2:1: expected 3 cells, as in the header, found 4"),
             (options(), "grade,query,x\n1,a,\"2\n1,a,3\n", "f.csv:2:5: expected a closing quote, found \"\\\"2\\n1,a,3\""),
             (options(), "grade,query,x\n1,\"a,2\n1,a,3\n1,\"b\",3\n", "f.csv:2:3: expected a closing quote, found \"\\\"a,2\\n1,a,3\\n1,\\\"b"),
-            (ignoring(&["n"]), "grade,query,x,n\n1,a,2,\"p\n1,a,3,q\"\n1,b,3,s\n", "f.csv:2:7: expected a closing quote, found \"\\\"p\\n1,a,3,q\\\"\" (the quote takes the rows after it into its cell)"),
+            (ignoring(&["n"]), "grade,query,x,n\n1,a,2,\"p\n1,a,3,q\"\n1,b,3,s\n", "f.csv:2:7: expected a closing quote, found \"\\\"p\\n1,a,3,q\\\"\" (the quote may take rows into its cell"),
             (options(), "grade,query,\"x\n1,a,3\n", "f.csv:1:13: expected a closing quote"),
             (options(), "grade,query,x\r1,a,3\r0,a,2\r", "f.csv:1:14: expected lines that end in LF or CR LF, found CR alone"),
             (options(), "grade,query,x\n1,a,3\0\n", "f.csv:2:6: expected text, found a NUL byte"),
