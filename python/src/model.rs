@@ -6,7 +6,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use rankrls::data::Strings;
 use rankrls::data::read::Missing;
-use rankrls::model::SelectedFeature;
+use rankrls::model::{SelectedFeature, Shown};
 use rankrls::warning::Warning;
 use rankrls::{FeatureNames, Model as Inner, Queries};
 use serde_json::json;
@@ -162,7 +162,7 @@ impl Model {
         let copy = data.copied()?;
         let found = job::finish(py, 1, || {
             let (data, versus) = (copy.dataset()?, versus.map(|row| row + 1));
-            Ok(self.0.explain(&data, query, versus)?)
+            Ok(self.0.explain(&data, query, versus, Shown::All)?)
         })?;
         let rows = found.rows.iter().map(|row| {
             let parts = row.contributions.iter();

@@ -39,7 +39,7 @@ pub(crate) use gather::Gathering;
 use geometry::Geometry;
 use members::{Factors, Members};
 pub use query_weight::QueryWeight;
-pub(crate) use range::{LEAST_SQUARES, check_labels};
+pub(crate) use range::{LEAST_SQUARES, check_labels, check_lambda};
 pub use scale::Scale;
 pub use share::share;
 pub use summary::Summary;

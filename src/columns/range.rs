@@ -4,11 +4,16 @@
 use super::ColumnClasses;
 use crate::data::Feature;
 use crate::error::{Error, Result, ensure};
+use crate::lambda::Lambda;
 use crate::peers::Peers;
+use rankrls_files::Remedy;
 
 /// Least sum of squares, of labels or of the largest column, that leaves its parts their digits: errors and gains
 /// are a small share of it.
 pub(crate) const LEAST_SQUARES: f64 = 1e-280;
+
+/// Largest sum of squares of a column, also in units of lambda: products of four values, and sums of them, stay finite.
+const LARGEST_SQUARES: f64 = 1e100;
 
 /// Refuses labels whose squares overflow or lose their digits to underflow: every candidate, and every model, would
 /// look alike.
@@ -28,22 +33,35 @@ pub(crate) fn check_labels(labels: &[f64]) -> Result<()> {
     Ok(())
 }
 
+/// Refuses a `lambda` that vanishes beside the `largest` sum of squares of a column.
+pub(crate) fn check_lambda(lambda: Lambda, largest: f64) -> Result<()> {
+    let lambda = lambda.value();
+    ensure!(
+        largest / LARGEST_SQUARES <= lambda,
+        options,
+        "lambda {lambda:e} is too small for these values: the largest sum of squares of a column is {largest:e}, more \
+         than {LARGEST_SQUARES:e} times as much; {}",
+        Remedy::RaiseLambda
+    );
+    Ok(())
+}
+
 impl ColumnClasses {
-    /// Refuses columns whose sums of squares are not from [`LEAST_SQUARES`] up to `most`, and columns that are too
-    /// small to scale, on whichever of the `peers` they are.
-    pub(crate) fn check_range(&self, peers: &dyn Peers, most: f64) -> Result<()> {
-        let own = self.first_out_of_range(most);
+    /// Refuses columns whose sums of squares are not from [`LEAST_SQUARES`] up to [`LARGEST_SQUARES`], and columns that
+    /// are too small to scale, on whichever of the `peers` they are.
+    pub(crate) fn check_range(&self, peers: &dyn Peers) -> Result<()> {
+        let own = self.first_out_of_range();
         let all = peers.all(&own).into_iter().flatten();
         if let Some((feature, squares)) = all.min_by_key(|&(feature, _)| feature) {
             let column = self.written(feature);
-            return Err(Error::data(if squares <= most {
+            return Err(Error::data(if squares <= LARGEST_SQUARES {
                 format!(
                     "column {column} has values too small to scale: expected deviations within queries above 1e-308"
                 )
             } else {
                 format!(
                     "column {column} has values too large: centred, the sum of their squares is {squares:e}, and at \
-                     most {most:e} can be computed with"
+                     most {LARGEST_SQUARES:e} can be computed with"
                 )
             }));
         }
@@ -57,12 +75,12 @@ impl ColumnClasses {
         Ok(())
     }
 
-    /// The first column with a sum of squares above `most`, or with a divisor that has no reciprocal, and the sum.
-    fn first_out_of_range(&self, most: f64) -> Option<(Feature, f64)> {
+    /// The first column with too large a sum of squares, or with a divisor that has no reciprocal, and the sum.
+    fn first_out_of_range(&self) -> Option<(Feature, f64)> {
         let mut candidates = 0..self.len();
         let first = candidates.find(|&candidate| {
             // Overflow may have made it no number.
-            let fits = self.squared_norm(candidate) <= most;
+            let fits = self.squared_norm(candidate) <= LARGEST_SQUARES;
             !fits || !self.can_be_divided(candidate)
         });
         first.map(|candidate| (self.feature(candidate), self.squared_norm(candidate)))

@@ -3,17 +3,16 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
+use rankrls_files::Compression;
+
 /// The ending of files of names.
 const NAMES: &str = ".names.txt";
 
-/// The path without `.gz` or `.zst`.
+/// The path without `.gz` or `.zst`, in capitals or not.
 pub(crate) fn plain(path: &Path) -> PathBuf {
-    let compressed = ["gz", "zst"].map(Some);
-    let extension = path.extension().and_then(|extension| extension.to_str());
-    if compressed.contains(&extension) {
-        path.with_extension("")
-    } else {
-        path.to_owned()
+    match Compression::of(path) {
+        Some(_) => path.with_extension(""),
+        None => path.to_owned(),
     }
 }
 
@@ -111,6 +110,7 @@ mod tests {
         for (path, expected) in [
             ("a/train.svm", "a/train"),
             ("train.svm.zst", "train"),
+            ("train.svm.GZ", "train"),
             ("x.y.csv", "x.y"),
             ("train", "train"),
             ("a.b/train.gz", "a.b/train"),

@@ -3,7 +3,8 @@
 use rankrls_files::{Parameter, Remedy};
 
 use crate::candidates::Candidates;
-use crate::error::{Error, Result, ensure};
+use crate::columns::check_lambda;
+use crate::error::{Error, Result};
 use crate::greedy::{Refit, StrategyKind};
 use crate::lambda::Lambda;
 
@@ -31,21 +32,9 @@ pub(super) fn no_effect(parameter: Parameter) -> Error {
     })
 }
 
-/// Largest sum of squares of a column, also in units of lambda: products of four values, and sums
-/// of them, stay finite.
-const LARGEST_SQUARES: f64 = 1e100;
-
 /// Refuses columns whose products overflow or vanish, and a lambda that vanishes beside them.
 pub(super) fn check_values(candidates: &Candidates, lambda: Lambda) -> Result<()> {
     let classes = candidates.classes();
-    classes.check_range(candidates.peers(), LARGEST_SQUARES)?;
-    let (squares, lambda) = (classes.largest_squared_norm(), lambda.value());
-    ensure!(
-        squares / LARGEST_SQUARES <= lambda,
-        options,
-        "lambda {lambda:e} is too small for these values: the largest sum of squares of a column is \
-         {squares:e}, more than {LARGEST_SQUARES:e} times as much; {}",
-        Remedy::RaiseLambda
-    );
-    Ok(())
+    classes.check_range(candidates.peers())?;
+    check_lambda(lambda, classes.largest_squared_norm())
 }

@@ -6,7 +6,7 @@ use rankrls_files::counted;
 use serde::Serialize;
 
 use super::Model;
-use crate::data::Dataset;
+use crate::data::{Column, Dataset};
 use crate::error::{Error, Result, ensure};
 
 /// The rows of a query as a model ranks them: the document of `rankrls explain`. Rows are counted from
@@ -68,49 +68,85 @@ pub struct Contribution<'a> {
     pub contribution: f64,
 }
 
-impl Explanation<'_> {
-    /// Leaves out all rows but one.
-    pub fn keep_row(&mut self, row: usize) -> Result<()> {
-        self.check_row(row)?;
-        self.rows.retain(|own| own.row == row);
-        Ok(())
+/// Which rows of a query are to be explained.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Shown {
+    /// All rows.
+    All,
+    /// So many rows with the highest scores, without the one that they are compared with.
+    First(usize),
+    /// The row of this number in the file, from 1.
+    Row(usize),
+}
+
+/// The rows of a query: their numbers in the file, from 1, and their scores.
+struct Scored<'d> {
+    query: String,
+    own: Range<usize>,
+    inputs: Option<&'d [u32]>,
+    scores: Vec<f64>,
+}
+
+impl Scored<'_> {
+    /// The number in the file of the row at `place` of the query.
+    fn number(&self, place: usize) -> usize {
+        let row = self.own.start + place;
+        1 + self.inputs.map_or(row, |known| known[row] as usize)
     }
 
-    fn check_row(&self, row: usize) -> Result<()> {
-        let mut rows: Vec<usize> = self.rows.iter().map(|own| own.row).collect();
-        if rows.contains(&row) {
-            return Ok(());
+    /// The place of the row `number`, which has to be of the query.
+    fn place(&self, number: usize) -> Result<usize> {
+        let count = self.own.len();
+        if let Some(place) = (0..count).find(|&place| self.number(place) == number) {
+            return Ok(place);
         }
-        rows.sort_unstable();
-        let (first, last) = (rows[0], rows[rows.len() - 1]);
-        let numbers = rows.iter().map(usize::to_string);
-        let (query, has) = (
-            &self.query,
-            if last - first + 1 == rows.len() {
-                format!("{first} to {last}")
-            } else {
-                numbers.collect::<Vec<_>>().join(", ")
-            },
-        );
+        let mut numbers: Vec<usize> = (0..count).map(|place| self.number(place)).collect();
+        numbers.sort_unstable();
+        let (query, first, last) = (&self.query, numbers[0], numbers[count - 1]);
+        let has = if last - first + 1 == count {
+            format!("{first} to {last}")
+        } else {
+            let numbers: Vec<String> = numbers.iter().map(usize::to_string).collect();
+            numbers.join(", ")
+        };
         Err(Error::options(format!(
-            "row {row} is not of query {query}, which has {has}"
+            "row {number} is not of query {query}, which has {has}"
         )))
+    }
+
+    /// Places, ranks from 1, and numbers of other rows with the same score: the highest score first.
+    fn ranking(&self) -> Vec<(usize, usize, usize)> {
+        let mut order: Vec<(usize, usize, usize)> =
+            (0..self.scores.len()).map(|place| (place, 0, 0)).collect();
+        // Adding 0 makes one zero of the two.
+        let score = |place: usize| self.scores[place] + 0.0;
+        order.sort_by(|a, b| score(b.0).total_cmp(&score(a.0)));
+        let mut rank = 0;
+        for tied in order.chunk_by_mut(|a, b| self.scores[a.0] == self.scores[b.0]) {
+            let others = tied.len() - 1;
+            for row in tied {
+                rank += 1;
+                (row.1, row.2) = (rank, others);
+            }
+        }
+        order
     }
 }
 
 impl Model {
     /// Why the model ranks the rows of a `query` of `dataset`, counted from 0, as it does: for each row
     /// the contribution of every feature to the difference of its score from the mean of the query, or
-    /// from the score of the row `versus`, by its number in the file, from 1. Columns are matched as for
-    /// [`scores`](Self::scores), which has the same scores to the last bit.
+    /// from the score of the row `versus`, by its number in the file, from 1. Only rows that are `shown` take memory
+    /// for contributions. Columns are matched as for [`scores`](Self::scores), which has the same scores to the last bit.
     ///
     /// ```
     /// use rankrls::data::sample;
+    /// use rankrls::model::Shown;
     /// use rankrls::{Lambda, GreedyRankRls};
     ///
     /// let (train, test) = (sample::train(), sample::test());
     /// let model = GreedyRankRls::new(10, Lambda::new(16.0)?).fit(&train)?;
-    /// let explained = model.explain(&test, 3, None)?;
+    /// let explained = model.explain(&test, 3, None, Shown::First(10))?;
     /// let first = &explained.rows[0];
     /// let sum: f64 = first.contributions.iter().map(|part| part.contribution).sum();
     /// assert!((sum - first.difference).abs() < 1e-12);
@@ -123,83 +159,97 @@ impl Model {
         dataset: &Dataset<'_>,
         query: usize,
         versus: Option<usize>,
+        shown: Shown,
     ) -> Result<Explanation<'_>> {
         self.check_explained(dataset, query)?;
-        let (queries, inputs) = (dataset.queries(), dataset.input_rows());
-        let own = queries.range(query);
-        let count = own.len();
-        let unranked = |row: usize| ExplainedRow {
-            rank: 0,
-            tied: 0,
-            row: 1 + inputs.map_or(row, |known| known[row] as usize),
-            label: dataset.labels()[row],
-            score: 0.0,
-            difference: 0.0,
+        let scored = self.scored(dataset, query);
+        let versus = versus.map(|number| scored.place(number)).transpose()?;
+        let alone = match shown {
+            Shown::Row(number) => Some(scored.place(number)?),
+            _ => None,
+        };
+        let count = scored.own.len();
+        let reference_of = |of_rows: &[f64]| match versus {
+            Some(place) => of_rows[place],
+            None => of_rows.iter().sum::<f64>() / count as f64,
+        };
+        let reference = reference_of(&scored.scores);
+        let ranking = scored.ranking();
+        let is_shown = |row: &&(usize, usize, usize)| match shown {
+            Shown::All => true,
+            Shown::First(_) => Some(row.0) != versus,
+            Shown::Row(_) => Some(row.0) == alone,
+        };
+        let most = match shown {
+            Shown::First(most) => most,
+            _ => usize::MAX,
+        };
+        let first = ranking.iter().filter(is_shown).take(most);
+        // The row that others are compared with comes last, and is taken off again.
+        let other = ranking.iter().filter(|row| Some(row.0) == versus);
+        let places: Vec<_> = first.chain(other).copied().collect();
+        drop(ranking);
+        let explain = |&(place, rank, tied): &(usize, usize, usize)| ExplainedRow {
+            rank,
+            tied,
+            row: scored.number(place),
+            label: dataset.labels()[scored.own.start + place],
+            score: scored.scores[place],
+            difference: scored.scores[place] - reference,
             text: None,
             contributions: Vec::new(),
         };
-        let mut explained = Explanation {
+        let mut rows: Vec<ExplainedRow<'_>> = places.iter().map(explain).collect();
+        let numbers = places.iter().map(|row| row.0).collect::<Vec<_>>();
+        self.contribute(dataset, &scored.own, (&numbers, &mut rows), reference_of);
+        rows.iter_mut().try_for_each(sort_contributions)?;
+        Ok(Explanation {
+            versus: versus.and_then(|_| rows.pop()),
+            query: scored.query,
+            rows_of_query: count,
+            reference,
+            rows,
+        })
+    }
+
+    /// The rows of a `query` with their scores.
+    fn scored<'d>(&self, dataset: &'d Dataset<'_>, query: usize) -> Scored<'d> {
+        let queries = dataset.queries();
+        let own = queries.range(query);
+        let mut scores = vec![0.0; own.len()];
+        for feature in &self.features {
+            for (place, value) in entries(dataset, feature.feature, &own) {
+                scores[place] += feature.weight * value;
+            }
+        }
+        Scored {
             query: match queries.id(query) {
                 Some(id) => id.to_owned(),
                 None => (query + 1).to_string(),
             },
-            rows_of_query: count,
-            reference: 0.0,
-            versus: None,
-            rows: own.clone().map(unranked).collect(),
-        };
-        if let Some(number) = versus {
-            explained.check_row(number)?;
+            own,
+            inputs: dataset.input_rows(),
+            scores,
         }
-        let rows = &mut explained.rows;
-        let place = versus.and_then(|number| rows.iter().position(|row| row.row == number));
-        let reference_of = |of_rows: &[f64]| match place {
-            Some(at) => of_rows[at],
-            None => of_rows.iter().sum::<f64>() / count as f64,
-        };
-        self.contribute(dataset, &own, rows, reference_of);
-        let scores: Vec<f64> = rows.iter().map(|row| row.score).collect();
-        explained.reference = reference_of(&scores);
-        for row in rows.iter_mut() {
-            row.difference = row.score - explained.reference;
-            let parts = &mut row.contributions;
-            let finite = parts.iter().all(|part| part.contribution.is_finite());
-            ensure!(
-                row.difference.is_finite() && finite,
-                numbers,
-                "the score of row {} is no finite number, or a contribution to it: its values or the weights are too \
-                 large",
-                row.row
-            );
-            parts.sort_by(|a, b| b.contribution.abs().total_cmp(&a.contribution.abs()));
-        }
-        rank(rows);
-        explained.versus = rows.iter().find(|row| Some(row.row) == versus).cloned();
-        Ok(explained)
     }
 
-    /// Adds to `rows`, those of a query in `own`, their scores and the contributions of the features.
+    /// Adds to some rows of a query in `own`, which stand at these places, the contributions of the features.
     fn contribute<'a>(
         &'a self,
         dataset: &Dataset<'_>,
         own: &Range<usize>,
-        rows: &mut [ExplainedRow<'a>],
+        (places, rows): (&[usize], &mut [ExplainedRow<'a>]),
         reference_of: impl Fn(&[f64]) -> f64,
     ) {
         let mut values = vec![0.0; own.len()];
         for (position, feature) in self.features.iter().enumerate() {
-            let Some(stored) = dataset.position(feature.feature) else {
-                continue;
-            };
-            let mut column = dataset.column(stored);
-            column.take_rows_below(own.start);
             values.fill(0.0);
-            for (at, value) in column.take_rows_below(own.end).iter() {
-                values[at - own.start] = value;
-                rows[at - own.start].score += feature.weight * value;
+            for (place, value) in entries(dataset, feature.feature, own) {
+                values[place] = value;
             }
             let reference = reference_of(&values);
-            for (&value, row) in values.iter().zip(rows.iter_mut()) {
+            for (&place, row) in places.iter().zip(rows.iter_mut()) {
+                let value = values[place];
                 let contribution = feature.weight * (value - reference);
                 if contribution != 0.0 {
                     row.contributions.push(Contribution {
@@ -246,16 +296,33 @@ impl Model {
     }
 }
 
-/// Puts the highest score first and numbers the places.
-fn rank(rows: &mut [ExplainedRow<'_>]) {
-    // Adding 0 makes one zero of the two.
-    rows.sort_by(|a, b| (b.score + 0.0).total_cmp(&(a.score + 0.0)));
-    let mut rank = 0;
-    for tied in rows.chunk_by_mut(|a, b| a.score == b.score) {
-        let others = tied.len() - 1;
-        for row in tied {
-            rank += 1;
-            (row.rank, row.tied) = (rank, others);
-        }
-    }
+/// The entries of a feature in the rows of a query, by their places in it.
+fn entries(
+    dataset: &Dataset<'_>,
+    feature: u32,
+    own: &Range<usize>,
+) -> impl Iterator<Item = (usize, f64)> {
+    let stored = dataset.position(feature);
+    let begin = own.start;
+    let column = stored.map(|stored| {
+        let mut column = dataset.column(stored);
+        column.take_rows_below(own.start);
+        column.take_rows_below(own.end)
+    });
+    let entries = column.into_iter().flat_map(Column::iter);
+    entries.map(move |(row, value)| (row - begin, value))
+}
+
+/// Puts the largest contributions to a row first. Refuses those that are no finite numbers.
+fn sort_contributions(row: &mut ExplainedRow<'_>) -> Result<()> {
+    let parts = &mut row.contributions;
+    let finite = parts.iter().all(|part| part.contribution.is_finite());
+    ensure!(
+        row.difference.is_finite() && finite,
+        numbers,
+        "the score of row {} is no finite number, or a contribution to it: its values or the weights are too large",
+        row.row
+    );
+    parts.sort_by(|a, b| b.contribution.abs().total_cmp(&a.contribution.abs()));
+    Ok(())
 }

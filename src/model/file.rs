@@ -20,7 +20,7 @@ use crate::memory::Memory;
 use crate::names::Objective;
 use crate::ridge::Kernel;
 use rankrls_files::error::{Fault, quote};
-use rankrls_files::{Output, Remedy, read_whole};
+use rankrls_files::{Output, Remedy, read_whole, write_json};
 
 /// The schema of model files.
 pub(super) const SCHEMA: &str = "rankrls.model/2";
@@ -72,7 +72,7 @@ impl Model {
     }
 
     /// Writes the text of the model file.
-    pub fn write_to(&self, mut writer: impl Write) -> io::Result<()> {
+    pub fn write_to(&self, writer: impl Write) -> io::Result<()> {
         let coefficients = self.expansion.iter().flat_map(|basis| &basis.rows);
         let weights = self.features.iter().map(|f| f.weight);
         let learned = weights.chain(coefficients.map(|row| row.coefficient));
@@ -81,8 +81,7 @@ impl Model {
             let message = "weights or errors of the model are no finite numbers";
             return Err(io::Error::new(io::ErrorKind::InvalidInput, message));
         }
-        serde_json::to_writer_pretty(&mut writer, &Document::new(self))?;
-        writer.write_all(b"\n")
+        write_json(writer, &Document::new(self))
     }
 }
 

@@ -31,7 +31,7 @@ use crate::names::Objective;
 use crate::ridge::{Fit, RankRls, Training};
 
 pub use expansion::{BasisRow, Expansion};
-pub use explain::{Contribution, ExplainedRow, Explanation};
+pub use explain::{Contribution, ExplainedRow, Explanation, Shown};
 pub use features::{ListedFeatures, read_features};
 
 /// A model that was selected or trained: linear over features that were selected, over given ones, or over all,

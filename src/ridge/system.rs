@@ -10,7 +10,7 @@ use rayon::prelude::*;
 
 use super::comparisons::{Comparisons, Labelled};
 use super::features::{ByRow, Features, Mean};
-use crate::columns::check_labels;
+use crate::columns::{check_labels, check_lambda};
 use crate::data::Queries;
 use crate::error::{Error, Result, ensure};
 use crate::lambda::Lambda;
@@ -29,13 +29,17 @@ pub(crate) struct System<'a> {
     pub(crate) as_given: Cow<'a, [f64]>,
     /// The mean of the diagonal of `X^ X^'`. The dual solver also uses it as `mu` in `K + mu J`.
     pub(crate) mean_diagonal: f64,
+    /// The largest sum of squares of a column, 0 where columns are not known.
+    largest_square: f64,
 }
 
 impl<'a> System<'a> {
     pub(crate) fn new(comparisons: Labelled<'a>, features: Features<'a>) -> Result<Self> {
         check_labels(&comparisons.labels)?;
+        let mut largest_square = 0.0;
         if let Features::Columns(columns) = &features {
-            columns.classes.check_range(&Alone, f64::MAX)?;
+            columns.classes.check_range(&Alone)?;
+            largest_square = columns.classes.largest_squared_norm();
         }
         let mean_diagonal = comparisons.rows.mean_diagonal(&features);
         ensure!(
@@ -52,6 +56,7 @@ impl<'a> System<'a> {
             labels: comparisons.labels,
             as_given: comparisons.as_given,
             mean_diagonal,
+            largest_square,
         })
     }
 }
@@ -172,8 +177,9 @@ impl System<'_> {
         }
     }
 
-    /// [`Loss::ridge`](super::comparisons::Loss::ridge).
+    /// [`Loss::ridge`](super::comparisons::Loss::ridge), of a lambda that counts beside the columns.
     pub(crate) fn ridge(&self, lambda: Lambda, out: usize) -> Result<f64> {
+        check_lambda(lambda, self.largest_square)?;
         self.rows.ridge(lambda, out)
     }
 

@@ -2,6 +2,7 @@
 
 use ndarray::Array2;
 use proptest::prelude::*;
+use rankrls::model::Shown;
 use rankrls::ridge::Kernel;
 use rankrls::{Dataset, GreedyRankRls, Lambda, Model, Queries, RankRls, Scale};
 
@@ -12,7 +13,7 @@ fn check(model: &Model, data: &Dataset<'_>, query: usize, versus: Option<usize>)
     let scores = model.scores(data);
     let rows = data.queries().range(query);
     let explained = model
-        .explain(data, query, versus.map(|row| row + 1))
+        .explain(data, query, versus.map(|row| row + 1), Shown::All)
         .unwrap();
     let expected = match versus {
         None => scores[rows.clone()].iter().sum::<f64>() / rows.len() as f64,
@@ -64,6 +65,21 @@ fn check(model: &Model, data: &Dataset<'_>, query: usize, versus: Option<usize>)
                 .all(|pair| pair[0] >= pair[1] && pair[1] > 0.0)
         );
     }
+    for most in [0, 1, 2] {
+        let shown = Shown::First(most);
+        let first = model.explain(data, query, versus.map(|row| row + 1), shown);
+        let others = explained
+            .rows
+            .iter()
+            .filter(|row| versus != Some(row.row - 1));
+        let others: Vec<_> = others.take(most).cloned().collect();
+        assert_eq!(first.unwrap().rows, others);
+    }
+    let last = explained.rows.last().unwrap();
+    let alone = model
+        .explain(data, query, None, Shown::Row(last.row))
+        .unwrap();
+    assert_eq!((alone.rows.len(), alone.rows[0].rank), (1, last.rank));
     if let Some(row) = versus {
         let own = explained.versus.unwrap();
         assert_eq!(own.row, row + 1);
@@ -112,14 +128,14 @@ fn orders_that_cannot_be_explained_are_refused() {
         ..RankRls::default()
     };
     let kernel = params.fit(&data).unwrap();
-    let error = kernel.explain(&data, 0, None).unwrap_err();
+    let error = kernel.explain(&data, 0, None, Shown::All).unwrap_err();
     let message = "a kernel model has no features to explain an order by: ";
     assert!(error.to_string().starts_with(message), "{error}");
     let options = GreedyRankRls::new(1, Lambda::new(1.0).unwrap());
     let model = options.fit(&data).unwrap();
-    let error = model.explain(&data, 2, None).unwrap_err();
+    let error = model.explain(&data, 2, None, Shown::All).unwrap_err();
     assert_eq!(error.to_string(), "there is no query 2 among 2");
-    let error = model.explain(&data, 1, Some(1)).unwrap_err();
+    let error = model.explain(&data, 1, Some(1), Shown::All).unwrap_err();
     assert_eq!(
         error.to_string(),
         "row 1 is not of query b, which has 3 to 4"
@@ -131,7 +147,7 @@ fn orders_that_cannot_be_explained_are_refused() {
         [0.0, 0.0, 3.0],
     ]);
     let others = of_two_queries(&elsewhere);
-    let error = model.explain(&others, 0, None).unwrap_err();
+    let error = model.explain(&others, 0, None, Shown::All).unwrap_err();
     let message = "no row of the data has an entry in any of the 1 feature of the model: ";
     assert!(error.to_string().starts_with(message), "{error}");
 }

@@ -226,6 +226,31 @@ fn values_beyond_their_squares_are_refused() {
         );
     }
     assert!(selected(&column([1e49, 0.0, 1.0, 0.0]), 1.0).is_ok());
+    // A training has the same rule, and the same for lambdas that vanish.
+    let trained = |value: f64, lambda: f64, solver: Solver| {
+        let options = RankRls {
+            lambdas: Lambda::new(lambda).unwrap().into(),
+            solver: Some(solver),
+            ..RankRls::default()
+        };
+        let data = column([value, 0.0, 1.0, 0.0]).dataset();
+        options
+            .train(&data, None)
+            .map_err(|error| error.to_string())
+    };
+    for solver in Solver::ALL {
+        let error = trained(1e51, 1.0, solver).unwrap_err();
+        assert!(
+            error.starts_with("column 1 has values too large"),
+            "{error}"
+        );
+        let error = trained(1.0, 1e-200, solver).unwrap_err();
+        assert!(
+            error.starts_with("lambda 1e-200 is too small for these values"),
+            "{error}"
+        );
+        assert!(trained(1e49, 1e90, solver).is_ok());
+    }
 }
 
 /// A column that is too small to matter beside others gets no weight, and makes no trouble.

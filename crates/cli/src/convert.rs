@@ -16,7 +16,7 @@ use crate::data::{ColumnNames, DataArgs, Wanted, read_named};
 use crate::numbers::printable;
 use crate::output::{OutputFile, appear};
 use crate::session::Session;
-use rankrls_files::FilePlace;
+use rankrls_files::{Compression, FilePlace};
 use rankrls_parses::corpus;
 
 /// Convert data to svmlight text, or reduce them to the columns of a model
@@ -103,8 +103,7 @@ impl ConvertArgs {
         let create = |path: &Path| OutputFile::create(files, "--output", path);
         let data = create(&self.output)?;
         let to_file = !data.is_printed();
-        let ending = self.output.extension();
-        let compressed = ending.is_some_and(|ending| ending == "gz" || ending == "zst");
+        let compressed = Compression::of(&self.output).is_some();
         if self.ranker.is_some() && (!to_file || compressed) {
             return Err(usage("--to writes a file without .gz or .zst"));
         }

@@ -37,7 +37,7 @@ pub(crate) struct DataArgs {
     /// Format of the data: auto takes NAME.csv and NAME.tsv for tables, all else for svmlight
     #[arg(long, value_parser = one_of(Format::ALL, Format::name), default_value_t)]
     format: Format,
-    /// Indices of svmlight files count from 0, not 1
+    /// Indices of svmlight files count from 0, not 1, in all data of the command
     #[arg(long)]
     zero_based: bool,
     /// Queries of data that have none: the query of each row of DATA, one a line, or the sizes of the
@@ -583,7 +583,13 @@ fn load_named(
 pub(crate) fn dropped(loaded: &Loaded, to: &str) -> Option<Warning> {
     let entries = counted(loaded.dropped_entries, "non-zero");
     let columns = counted(loaded.dropped_columns, "column");
-    let text = format!("dropped {entries} in {columns} unknown to {to}");
+    let mut text = format!("dropped {entries} in {columns} unknown to {to}");
+    let data = &loaded.dataset;
+    let has_first = data.stored_columns() > 0 && data.feature(0) == 0;
+    if data.index_base() == IndexBase::Zero && loaded.dropped_columns == 1 && !has_first {
+        text += ", and no row has the index 0: --zero-based is of all data; if these count from 1, write the others by \
+                 `rankrls convert --zero-based`, and leave it out";
+    }
     (loaded.dropped_columns > 0).then_some(text.into())
 }
 

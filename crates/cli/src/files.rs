@@ -4,9 +4,9 @@
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use anyhow::Result;
+use anyhow::{Result, bail};
 use rankrls_files::FilePlace;
 
 use super::args::usage;
@@ -14,11 +14,36 @@ use super::args::usage;
 /// The files that a run has named so far. Each command names all of them before it begins to work.
 #[derive(Debug, Default)]
 pub(crate) struct Files {
-    named: Mutex<Vec<Named>>,
+    named: NamedFiles,
     /// Whether an input is standard input.
     stdin: AtomicBool,
     /// The argument whose output is printed in place of the results.
     printed: OnceLock<String>,
+}
+
+/// The files that a run reads and writes, which its outputs know until they have their names.
+#[derive(Debug, Default, Clone)]
+pub(crate) struct NamedFiles(Arc<Mutex<Vec<Named>>>);
+
+impl NamedFiles {
+    /// Refuses to replace what has the name `path` now, if it is a file that the run reads: somebody may have moved it
+    /// there since the run began.
+    pub(crate) fn check_replaced(&self, path: &Path) -> Result<()> {
+        let Some(there) = FilePlace::of_name(path) else {
+            return Ok(());
+        };
+        let named = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let read = named
+            .iter()
+            .find(|named| !named.written && named.place == there);
+        match read {
+            Some(read) => bail!(
+                "the file of {} has this name by now: what a run reads it does not replace",
+                read.name
+            ),
+            None => Ok(()),
+        }
+    }
 }
 
 #[derive(Debug)]
@@ -81,6 +106,12 @@ impl Files {
     /// Says that the argument `name` is a file to write; gives standard output where it is to be printed. Refuses an
     /// input and another output, by whatever path.
     pub(crate) fn writes(&self, name: &str, path: &Path) -> Result<Option<Stdout>> {
+        if path.as_os_str().as_encoded_bytes().starts_with(b"@") {
+            let path = path.display();
+            return Err(usage(format_args!(
+                "{name} {path}: names with @ are those of data that come with the program; write ./{path} for a file"
+            )));
+        }
         if !is_stdout(path) {
             return self.add(name, FilePlace::of(path), true).map(|()| None);
         }
@@ -111,12 +142,17 @@ impl Files {
         Ok(Stdout(io::stdout()))
     }
 
+    /// The files so far and those to come.
+    pub(crate) fn named(&self) -> NamedFiles {
+        self.named.clone()
+    }
+
     fn add(&self, name: &str, place: Option<FilePlace>, written: bool) -> Result<()> {
         // A terminal, and what takes all and keeps nothing, may have any role.
         let Some(place) = place else {
             return Ok(());
         };
-        let mut named = self.named.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut named = self.named.0.lock().unwrap_or_else(PoisonError::into_inner);
         for other in named.iter().filter(|other| other.place == place) {
             let taken = &*other.name;
             return Err(match (other.written, written) {

@@ -6,9 +6,10 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 use rankrls::data::{CompleteOutput, Output};
+use rankrls_files::write_json;
 use serde::{Serialize, Serializer};
 
-use super::files::{Files, Stdout};
+use super::files::{Files, NamedFiles, Stdout};
 use super::numbers::printable_lines;
 
 impl Stdout {
@@ -33,10 +34,7 @@ impl Stdout {
 
     /// Prints a document, over several lines.
     pub(crate) fn print_json(&self, document: &impl Serialize) -> Result<()> {
-        self.print(|output| {
-            serde_json::to_writer_pretty(&mut *output, document)?;
-            writeln!(output)
-        })
+        self.print(|output| write_json(output, document))
     }
 }
 
@@ -45,6 +43,7 @@ impl Stdout {
 pub(crate) struct OutputFile {
     path: PathBuf,
     target: Target,
+    files: NamedFiles,
 }
 
 #[derive(Debug)]
@@ -53,8 +52,8 @@ enum Target {
     Printed(Stdout),
     /// A pipe or device, which is opened once.
     Opened(Box<Output>),
-    /// A file, which is created when it is written.
-    File,
+    /// A file, which is created when it is written, in the place to which its path led at the begin.
+    File(PathBuf),
 }
 
 impl OutputFile {
@@ -62,6 +61,7 @@ impl OutputFile {
     pub(crate) fn create(files: &Files, name: &str, path: &Path) -> Result<Self> {
         let printed = files.writes(name, path)?.map(Target::Printed);
         Ok(Self {
+            files: files.named(),
             path: path.to_path_buf(),
             target: printed.map_or_else(|| Target::open(path), Ok)?,
         })
@@ -82,18 +82,31 @@ impl OutputFile {
         self,
         write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
     ) -> Result<Option<CompleteFile>> {
-        let Self { path, target } = self;
+        let Self {
+            path,
+            target,
+            files,
+        } = self;
+        let mut replaced = None;
         let output = match target {
             Target::Printed(stdout) => return stdout.print(write).map(|()| None),
             Target::Opened(output) => Ok(*output),
-            Target::File => Output::create(&path),
+            Target::File(end) => {
+                let output = Output::create_at(&path, &end);
+                replaced = Some((end, files));
+                output
+            }
         };
         let written = output.and_then(|mut output| {
             write(&mut output)?;
             output.complete()
         });
         match written {
-            Ok(output) => Ok(Some(CompleteFile { path, output })),
+            Ok(output) => Ok(Some(CompleteFile {
+                path,
+                replaced,
+                output,
+            })),
             Err(error) => Err(error).with_context(|| refusal(&path)),
         }
     }
@@ -106,7 +119,7 @@ impl Target {
         let opened = if special {
             Output::create(path).map(|output| Self::Opened(Box::new(output)))
         } else {
-            Output::check(path).map(|()| Self::File)
+            Output::check(path).map(Self::File)
         };
         opened.with_context(|| refusal(path))
     }
@@ -141,7 +154,18 @@ impl Destination {
 #[derive(Debug)]
 pub(crate) struct CompleteFile {
     path: PathBuf,
+    /// The name that it takes, where it replaces a file, and the files that it may not replace.
+    replaced: Option<(PathBuf, NamedFiles)>,
     output: CompleteOutput,
+}
+
+impl CompleteFile {
+    /// Refuses to take the place of a file that the run reads.
+    fn check(&self) -> Result<()> {
+        let replaced = self.replaced.as_ref();
+        let checked = replaced.map_or(Ok(()), |(end, files)| files.check_replaced(end));
+        checked.with_context(|| refusal(&self.path))
+    }
 }
 
 /// Gives files their names when all are written. Deletes the other old files, then renames the new ones, so that no old
@@ -150,18 +174,22 @@ pub(crate) struct CompleteFile {
 pub(crate) fn appear(files: impl IntoIterator<Item = Result<Option<CompleteFile>>>) -> Result<()> {
     let (mut complete, mut all) = (Vec::new(), Ok(()));
     for file in files {
-        match file {
+        let checked = file.and_then(|file| match &file {
+            Some(found) => found.check().map(|()| file),
+            None => Ok(None),
+        });
+        match checked {
             Ok(file) => complete.extend(file),
             Err(error) => all = all.and(Err(error)),
         }
     }
-    for CompleteFile { path, output } in complete.iter().skip(1) {
+    for CompleteFile { path, output, .. } in complete.iter().skip(1) {
         all = all.and(output.make_room().with_context(|| refusal(path)));
     }
-    for CompleteFile { path, output } in &mut complete {
+    for CompleteFile { path, output, .. } in &mut complete {
         all = all.and(output.appear().with_context(|| refusal(path)));
     }
-    for CompleteFile { path, output } in complete {
+    for CompleteFile { path, output, .. } in complete {
         all = all.and(output.sync().with_context(|| refusal(&path)));
     }
     all

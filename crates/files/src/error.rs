@@ -269,7 +269,7 @@ pub fn escaped_lines(text: &str) -> String {
     escape(text, |char| char != '\n' && is_unsafe(char))
 }
 
-fn is_unsafe(char: char) -> bool {
+pub(crate) fn is_unsafe(char: char) -> bool {
     char.is_control()
         || matches!(
             char,

@@ -116,12 +116,28 @@ impl Source<'_> {
         head.trim_ascii_start().first().copied()
     }
 
-    /// All that is left of the text.
+    /// All that is left of the text. A long line with a NUL byte is refused as it comes: it may have no end.
     pub fn read_all(mut self, limit: u64) -> Result<Vec<u8>, ReadError> {
-        let mut text = Vec::new();
-        let read = self.by_ref().take(limit + 1).read_to_end(&mut text);
-        if let Err(error) = read {
-            return Err(self.fault(&error).of(&self.name));
+        const PIECE: u64 = 1 << 20;
+        let (mut text, mut line, mut nul) = (Vec::new(), 0, None);
+        loop {
+            let before = text.len();
+            let wanted = PIECE.min(limit + 1 - before as u64);
+            let read = self.by_ref().take(wanted).read_to_end(&mut text);
+            let read = read.map_err(|error| self.fault(&error).of(&self.name))?;
+            if read == 0 || text.len() as u64 > limit {
+                break;
+            }
+            if let Some(end) = memchr::memrchr(b'\n', &text[before..]) {
+                (line, nul) = (before + end + 1, None);
+            }
+            let from = before.max(line);
+            nul = nul.or_else(|| memchr::memchr(0, &text[from..]).map(|at| from + at));
+            if let Some(at) = nul.filter(|_| (text.len() - line) as u64 > PIECE) {
+                let number = memchr::memchr_iter(b'\n', &text[..line]).count() as u64 + 1;
+                let fault = Fault::new("text", "a NUL byte").at_column(at - line + 1);
+                return Err(fault.at(&self.name, number));
+            }
         }
         if text.len() as u64 > limit {
             let expected = format!("a file of at most {limit} bytes");
@@ -343,6 +359,16 @@ mod tests {
             Ok(_) => Ok(text),
             Err(error) => Err(source.fault(&error)),
         }
+    }
+
+    #[test]
+    fn a_text_that_is_read_whole_is_judged_as_it_comes() {
+        let endless = (&b"a\nbc"[..]).chain(io::repeat(0));
+        let source = Source::new(endless, "f", None).unwrap();
+        let error = source.read_all(1 << 40).unwrap_err().to_string();
+        assert_eq!(error, "f:2:3: expected text, found a NUL byte");
+        let source = Source::new(&b"a\nb\0c\n"[..], "f", None).unwrap();
+        assert_eq!(source.read_all(6).unwrap(), b"a\nb\0c\n");
     }
 
     #[test]

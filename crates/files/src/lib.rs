@@ -4,6 +4,7 @@
 
 pub mod error;
 pub mod input;
+mod json;
 mod lines;
 mod location;
 pub mod memory;
@@ -19,10 +20,11 @@ mod unfinished;
 
 pub use error::{Place, ReadError, ReadErrorKind, escaped, escaped_lines, quote};
 pub use input::{read_regular, read_whole};
+pub use json::write_json;
 pub use lines::{LinePlace, Lines};
 pub use location::FilePlace;
 pub use number::{counted, exact, push_integer, push_number, short};
-pub use output::{CompleteOutput, Output};
+pub use output::{CompleteOutput, Compression, Output};
 pub use part::Part;
 pub use query::{escaped_id, unescaped_id};
 pub use remedy::{Parameter, Remedy};

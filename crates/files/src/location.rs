@@ -31,6 +31,11 @@ impl FilePlace {
         })
     }
 
+    /// The file that has the name `path` itself; `None` for a link.
+    pub fn of_name(path: &Path) -> Option<Self> {
+        Self::there(path, &fs::symlink_metadata(path).ok()?)
+    }
+
     /// What standard input comes from.
     pub fn stdin() -> Option<Self> {
         Self::there(Path::new(""), &found(io::stdin()).ok()?)

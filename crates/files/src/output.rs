@@ -2,7 +2,7 @@
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use flate2::write::GzEncoder;
 
@@ -19,7 +19,29 @@ const GZIP_LEVEL: u32 = 6;
 /// Bytes gathered before they are written.
 const BUFFER: usize = 1 << 16;
 
-/// A file to write, compressed by its extension: `.gz` by gzip, `.zst` by zstd.
+/// How a file is compressed, by the ending of its name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Compression {
+    /// `.gz`
+    Gzip,
+    /// `.zst`
+    Zstd,
+}
+
+impl Compression {
+    /// As the ending of `path` says, in capitals or not.
+    pub fn of(path: &Path) -> Option<Self> {
+        let ending = path.extension()?;
+        let is = |known: &str| ending.eq_ignore_ascii_case(known);
+        match () {
+            () if is("gz") => Some(Self::Gzip),
+            () if is("zst") => Some(Self::Zstd),
+            () => None,
+        }
+    }
+}
+
+/// A file to write, compressed by its [ending](Compression).
 ///
 /// The bytes go to a file beside it, which takes its name in [`finish`](Self::finish): until then, and if it is
 /// dropped, whatever had that name stays. A symbolic link keeps pointing where it did, also to a file that was not there yet. A device or pipe
@@ -49,8 +71,8 @@ enum Target {
 }
 
 impl Target {
+    /// Opens what is at a path without links.
     fn open(path: &Path) -> io::Result<Self> {
-        let path = &end(path)?;
         if is_descriptor(path) {
             // Append: the descriptor keeps what it has.
             return File::options().append(true).open(path).map(Self::Direct);
@@ -88,32 +110,47 @@ impl Output {
     }
 
     /// Does all that the file at `path` will need of the system, and leaves nothing: a name that is refused at the
-    /// end is refused here. A pipe or device is opened and closed.
-    pub fn check(path: &Path) -> io::Result<()> {
-        match Target::open(path)? {
+    /// end is refused here. A pipe or device is opened and closed. Gives the path to which links lead.
+    pub fn check(path: &Path) -> io::Result<PathBuf> {
+        let end = end(path)?;
+        match Target::open(&end)? {
             Target::Replaced(mut file) => {
                 // A disk may be full already.
                 file.content().write_all(b"\n")?;
-                file.give_up()
+                file.give_up()?;
             }
-            Target::Direct(_) => Ok(()),
+            Target::Direct(_) => {}
         }
+        Ok(end)
     }
 
     /// Begins to write the file at `path`.
     pub fn create(path: &Path) -> io::Result<Self> {
-        let target = BufWriter::with_capacity(BUFFER, Target::open(path)?);
-        let extension = path.extension().and_then(|extension| extension.to_str());
-        Ok(Self(match extension {
-            Some("gz") => {
+        Self::encode(path, Target::open(&end(path)?)?)
+    }
+
+    /// Begins to write the file at `path`, which led to `end` when it was [checked](Self::check): a file takes the
+    /// place of what is there now, be it a link.
+    pub fn create_at(path: &Path, end: &Path) -> io::Result<Self> {
+        if is_descriptor(end) {
+            return Self::encode(path, Target::open(end)?);
+        }
+        Self::encode(path, Target::Replaced(Unfinished::create(end)?))
+    }
+
+    /// Writes to `target` as the ending of `path` says.
+    fn encode(path: &Path, target: Target) -> io::Result<Self> {
+        let target = BufWriter::with_capacity(BUFFER, target);
+        Ok(Self(match Compression::of(path) {
+            Some(Compression::Gzip) => {
                 Encoder::Gzip(GzEncoder::new(target, flate2::Compression::new(GZIP_LEVEL)))
             }
-            Some("zst") => {
+            Some(Compression::Zstd) => {
                 let mut encoder = zstd::stream::write::Encoder::new(target, ZSTD_LEVEL)?;
                 encoder.include_checksum(true)?;
                 Encoder::Zstd(encoder)
             }
-            _ => Encoder::Plain(target),
+            None => Encoder::Plain(target),
         }))
     }
 
@@ -198,7 +235,9 @@ mod tests {
         for (name, magic) in [
             ("a.svm", &b"1 "[..]),
             ("a.gz", &[0x1f, 0x8b]),
+            ("b.svm.GZ", &[0x1f, 0x8b]),
             ("a.zst", &[0x28]),
+            ("b.Zst", &[0x28]),
         ] {
             let path = folder.path().join(name);
             fs::write(&path, "old").unwrap();
@@ -213,7 +252,7 @@ mod tests {
             assert!(fs::read(&path).unwrap().starts_with(magic));
             assert_eq!(read_whole(&path, 100).unwrap(), b"1 qid:a 3:0.5\n");
         }
-        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 3);
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 5);
         assert!(Output::create(Path::new("absent/folder/file")).is_err());
     }
 
@@ -231,6 +270,15 @@ mod tests {
         output.finish().unwrap();
         assert_eq!(fs::read(&file).unwrap(), b"new");
         assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+        // A link that comes there later is replaced: it may lead to what was read.
+        let late = folder.path().join("late");
+        let end = Output::check(&late).unwrap();
+        symlink(&file, &late).unwrap();
+        let mut output = Output::create_at(&late, &end).unwrap();
+        output.write_all(b"late").unwrap();
+        output.finish().unwrap();
+        assert_eq!(fs::read(&file).unwrap(), b"new");
+        assert!(fs::symlink_metadata(&late).unwrap().is_file());
         let null = Path::new("/dev/null");
         let mut output = Output::create(null).unwrap();
         output.write_all(b"new").unwrap();

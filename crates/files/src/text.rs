@@ -101,6 +101,8 @@ pub struct Chunks<'r> {
     /// The beginning of a line that has not ended yet.
     rest: Vec<u8>,
     failure: Option<Fault>,
+    /// The byte of the last line in which the failure is, if it is not behind all of them.
+    failed_at: Option<usize>,
     ended: bool,
 }
 
@@ -120,6 +122,7 @@ impl<'r> Chunks<'r> {
             limit,
             rest: Vec::new(),
             failure: None,
+            failed_at: None,
             ended: false,
         }
     }
@@ -154,6 +157,7 @@ impl<'r> Chunks<'r> {
             let before = text.len();
             self.fill(&mut text);
             cut = memchr::memrchr(b'\n', &text[before..]).map(|end| before + end + 1);
+            self.check_end(&text, before, cut);
             self.check_length(&text, cut);
         }
         if !self.ended || self.failure.is_some() {
@@ -171,7 +175,7 @@ impl<'r> Chunks<'r> {
         }
         match self.failure.take() {
             None => Ok(None),
-            Some(fault) => Err(fault.at_column(self.rest.len() + 1)),
+            Some(fault) => Err(fault.at_column(self.failed_at.unwrap_or(self.rest.len()) + 1)),
         }
     }
 
@@ -185,6 +189,17 @@ impl<'r> Chunks<'r> {
         }
     }
 
+    /// Judges a line that goes on where what was read ends: it may have no end, as in a file of NUL bytes. Its bytes
+    /// up to `before` were judged.
+    fn check_end(&mut self, text: &[u8], before: usize, cut: Option<usize>) {
+        let begin = cut.unwrap_or(0);
+        let from = before.max(begin);
+        if let Some(at) = memchr::memchr(0, &text[from..]).filter(|_| self.failure.is_none()) {
+            self.failed_at = Some(from + at - begin);
+            self.fail(odd(0));
+        }
+    }
+
     fn check_length(&mut self, text: &[u8], cut: Option<usize>) {
         let line = &text[cut.unwrap_or(0)..];
         let length = line.len();
@@ -192,8 +207,10 @@ impl<'r> Chunks<'r> {
             && length as u64 > (limit / 8).max(limit.min(LEAST_CHUNK as u64))
             && self.failure.is_none()
         {
+            let fault = checked(without_cr(line)).err();
+            self.failed_at = fault.as_ref().map(|fault| fault.column - 1);
             let long = || Fault::too_large(limit, &format!("a line of more than {length} bytes"));
-            self.fail(checked(without_cr(line)).err().unwrap_or_else(long));
+            self.fail(fault.unwrap_or_else(long));
         }
     }
 
@@ -330,6 +347,35 @@ mod tests {
             }
         });
         read.map(|()| items).map_err(|error| error.to_string())
+    }
+
+    /// A sparse file of any size is refused where its first NUL is.
+    #[test]
+    fn a_line_is_judged_as_it_comes() {
+        let endless = |begin: &'static [u8]| begin.chain(io::repeat(0));
+        for (begin, place) in [
+            (&b""[..], "f:1:1: "),
+            (b"a\nbc", "f:2:3: "),
+            (b"a\r\n", "f:2:1: "),
+        ] {
+            for limit in [None, Some(1 << 30)] {
+                let source = Source::new(endless(begin), "f", limit).unwrap();
+                let error = each_line(source, limit, |_, _| Ok(0))
+                    .unwrap_err()
+                    .to_string();
+                assert_eq!(error, format!("{place}expected text, found a NUL byte"));
+            }
+        }
+        // So is the first CR of a line that is too long.
+        let text = [b"a\nbc\rd", &[b'e'; 1000][..]].concat();
+        let source = Source::new(&text[..], "f", Some(100)).unwrap();
+        let error = each_line(source, Some(100), |_, _| Ok(0))
+            .unwrap_err()
+            .to_string();
+        assert!(
+            error.starts_with("f:2:3: expected lines that end in LF"),
+            "{error}"
+        );
     }
 
     #[test]

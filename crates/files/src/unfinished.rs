@@ -60,7 +60,7 @@ impl Unfinished {
     /// Begins the file for `path`, which leads to it without links.
     pub(crate) fn create(path: &Path) -> io::Result<Self> {
         let replaced = match fs::symlink_metadata(path) {
-            Ok(found) => Some(found),
+            Ok(found) => Some(found).filter(Metadata::is_file),
             Err(error) if error.kind() == ErrorKind::NotFound => None,
             Err(error) => return Err(error),
         };

@@ -23,7 +23,7 @@ use rankrls::peers::Peers;
 use rankrls::{
     Candidates, ColumnClasses, Dataset, GreedyRankRls, Model, Ridge, Selection, Warning,
 };
-use rankrls_files::memory;
+use rankrls_files::{memory, write_json};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -126,10 +126,10 @@ fn with_programs(text: &str) -> String {
 }
 
 /// Writes to standard output. A closed pipe, such as that of `head`, is not an error.
-fn print(text: &str) -> Result<()> {
+fn print(text: &[u8]) -> Result<()> {
     let mut output = io::stdout().lock();
     let written = output
-        .write_all(text.as_bytes())
+        .write_all(text)
         .and_then(|()| output.flush());
     match written {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
@@ -194,11 +194,13 @@ impl SelectArgs {
         let mut report = Report::new(&selection, &rows, &summary, path.as_ref());
         (report.load_seconds, report.select_seconds) =
             (load_seconds, begin.elapsed().as_secs_f64());
-        print(&if self.json {
-            format!("{}\n", serde_json::to_string_pretty(&report)?)
+        let mut text = Vec::new();
+        if self.json {
+            write_json(&mut text, &report)?;
         } else {
-            report.text()
-        })?;
+            text.extend(report.text().into_bytes());
+        }
+        print(&text)?;
         Ok(ExitCode::SUCCESS)
     }
 

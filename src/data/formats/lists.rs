@@ -76,6 +76,11 @@ pub fn read_folds(path: &Path, memory: Memory) -> Result<Strings, ReadError> {
             Ok(memory.holding(folds.memory() as u64).held)
         },
     )?;
+    if folds.is_empty() {
+        let found = "no line, or blank lines at the end, which do not count";
+        let fault = Fault::mismatch("the fold of each row, one a line", found);
+        return Err(fault.of(&path.display().to_string()));
+    }
     Ok(folds)
 }
 
@@ -151,7 +156,12 @@ pub fn read_rows(path: &Path, rows: usize, memory: Memory) -> Result<Vec<usize>,
 
 fn preference(line: &[u8], rows: usize) -> Result<Preference, Fault> {
     let (preferred, first_end) = row(line, token::start(line, 0), rows)?;
-    let (other, last_end) = row(line, token::start(line, first_end), rows)?;
+    let second = token::start(line, first_end);
+    let (other, last_end) = row(line, second, rows)?;
+    if preferred == other {
+        let expected = format!("another row than {}", preferred + 1);
+        return Err(Fault::token(expected, second, &line[second..last_end]));
+    }
     let (mut numbers, mut at) = ([1.0; 2], token::start(line, last_end));
     for (number, what) in numbers.iter_mut().zip(["magnitude", "weight"]) {
         if at < line.len() {

@@ -1,9 +1,9 @@
 //! The queries of rows in a file of their own: an identifier a line, or the sizes of the queries.
 
-use rankrls_files::Strings;
-use rankrls_files::error::{Fault, ReadError};
+use rankrls_files::error::{Fault, ReadError, quote};
 use rankrls_files::input::Source;
 use rankrls_files::text::{each_item, utf8};
+use rankrls_files::{Strings, counted};
 
 use super::number::number;
 use super::options::ReadOptions;
@@ -33,7 +33,7 @@ pub(super) fn give(
         Ok(held + bytes + lines.memory() as u64)
     });
     if let (Ok(()), Some(sizes)) = (&read, sizes(&lines).filter(|_| lines.len() != rows)) {
-        text.groups = of_sizes(&sizes, text, &name)?;
+        text.groups = of_sizes(&sizes, &lines, text, &name)?;
         text.memory += QUERY * sizes.len() as u64;
         return Ok(());
     }
@@ -45,7 +45,7 @@ pub(super) fn give(
     read?;
     if lines.len() != rows {
         let expected = format!("{rows} lines, one for each row of {}", text.name);
-        let found = format!("{} lines", lines.len());
+        let found = counted(lines.len(), "line");
         return Err(Fault::mismatch(expected, found).of(&name));
     }
     text.groups = groups;
@@ -64,18 +64,24 @@ fn sizes(lines: &Strings) -> Option<Vec<u64>> {
     lines.iter().map(size).collect()
 }
 
-/// Queries of these `sizes`, numbered from 1, which add up to the rows of `text`.
-fn of_sizes(sizes: &[u64], text: &Text, name: &str) -> Result<Groups, ReadError> {
-    let (rows, of, lines) = (text.rows, &text.name, sizes.len());
-    let sum = sizes
-        .iter()
-        .fold(0, |sum: u64, size| sum.saturating_add(*size));
-    if sum != rows as u64 {
+/// Queries of these `sizes`, numbered from 1, which stand in `lines` and add up to the rows of `text`.
+fn of_sizes(sizes: &[u64], lines: &Strings, text: &Text, name: &str) -> Result<Groups, ReadError> {
+    let (rows, of) = (text.rows, &text.name);
+    let refused = |found: String| {
         let expected = format!(
             "{rows} lines, one for each row of {of}, or sizes of queries that add up to {rows}"
         );
-        let found = format!("{lines} lines, which add up to {sum}");
-        return Err(Fault::mismatch(expected, found).of(name));
+        Err(Fault::mismatch(expected, found).of(name))
+    };
+    // A larger one may be more than a number of 64 bits.
+    if let Some(line) = sizes.iter().position(|&size| size > rows as u64) {
+        let size = quote(lines.get(line).unwrap_or_default().as_bytes());
+        return refused(format!("{size} on line {}", line + 1));
+    }
+    let sum: u64 = sizes.iter().sum();
+    if sum != rows as u64 {
+        let lines = counted(sizes.len(), "line");
+        return refused(format!("{lines}, which add up to {sum}"));
     }
     let mut groups = Groups::default();
     for (query, &size) in (1..).zip(sizes).filter(|(_, size)| **size > 0) {
@@ -162,7 +168,11 @@ mod tests {
             ("", [sizes, "0 lines, which add up to 0"]),
             (
                 "99999999999999999999999\n",
-                [sizes, "1 lines, which add up to 18446744073709551615"],
+                [sizes, "\"99999999999999999999999\" on line 1"],
+            ),
+            (
+                "3\n18446744073709551615\n6\n",
+                [sizes, "\"18446744073709551615\" on line 2"],
             ),
             ("3.0\n3.0\n", [sizes, "2 lines, which add up to 6"]),
             ("3\n4.5\n", [rows, "2 lines"]),

@@ -20,7 +20,7 @@ use crate::ridge::shape::TrainShape;
 use crate::stop;
 
 /// Preferences among the rows of a data set. One that comes twice counts twice, opposite ones pull
-/// against each other, cycles are allowed, and a row before itself counts nothing.
+/// against each other, and cycles are allowed.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Preferences {
     pub(in crate::ridge) list: Vec<Preference>,
@@ -45,6 +45,11 @@ impl Preferences {
                 };
                 *row = *place;
             }
+            if one.preferred == one.other {
+                let rows = data.input_rows();
+                let row = rows.map_or(one.other, |rows| rows[one.other as usize]) + 1;
+                return refuse("two rows", format!("row {row} twice"));
+            }
             if !one.magnitude.is_finite() {
                 return refuse("a finite magnitude", one.magnitude.to_string());
             }
@@ -52,7 +57,7 @@ impl Preferences {
                 return refuse("a finite weight above 0", one.weight.to_string());
             }
         }
-        if list.iter().all(|one| one.preferred == one.other) {
+        if list.is_empty() {
             return Err(no_preferences());
         }
         Ok(Self { list, rows })
@@ -72,8 +77,7 @@ pub(crate) fn no_preferences() -> Error {
 
 /// The mean weight of the preferences in `list` that one of so many `rows` is in.
 fn mean_degree(list: &[Preference], rows: usize) -> f64 {
-    let compared = list.iter().filter(|one| one.preferred != one.other);
-    2.0 * compared.map(|one| one.weight).sum::<f64>() / rows as f64
+    2.0 * list.iter().map(|one| one.weight).sum::<f64>() / rows as f64
 }
 
 /// A weighted difference of two rows for each preference.
@@ -249,9 +253,9 @@ impl Loss for Differences {
         let larger = |most: f64, one: &f64| most.max(one.abs());
         let largest = magnitudes.iter().fold(0.0, larger);
         let (mut ordered, mut all) = (0.0, 0.0);
-        for (row, [preferred, other]) in self.ends.iter().enumerate() {
+        for row in 0..self.ends.len() {
             let (magnitude, weight) = (magnitudes[row], self.scales[row].powi(2));
-            if magnitude == 0.0 || preferred == other {
+            if magnitude == 0.0 {
                 continue;
             }
             all += weight;

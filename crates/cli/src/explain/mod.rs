@@ -12,7 +12,7 @@ use clap::Args;
 use rankrls::Dataset;
 use rankrls::data::read::{read_texts, texts_beside};
 use rankrls::data::sample;
-use rankrls::model::{Contribution, ExplainedRow, Explanation};
+use rankrls::model::{Contribution, ExplainedRow, Explanation, Shown};
 use rankrls_files::Strings;
 use serde::Serialize;
 
@@ -29,7 +29,7 @@ const SHOWN: usize = 5;
 
 /// Show why a model ranks the rows of a query as it does
 ///
-/// Lists the rows of a query in the order of the model, with the contribution of each feature to
+/// Lists the first rows of a query in the order of the model, with the contribution of each feature to
 /// the difference between the score of the row and the mean score of the query, or the score of
 /// another row. Rows are counted from 1, as the lines of `rankrls predict`. Of each of several rows the 5 largest
 /// contributions are shown; --row, --versus and --json have all.
@@ -54,6 +54,10 @@ pub(crate) struct ExplainArgs {
     /// The query, by its identifier; queries without identifiers are counted from 1
     #[arg(value_name = "QUERY")]
     id: String,
+    /// Explain so many rows, the first in the order of the model
+    #[arg(help_heading = "Output", long, value_name = "N", default_value_t = 10, value_parser = at_least_one,
+        conflicts_with_all = ["row", "versus"])]
+    rows: usize,
     /// Explain this row alone [default with --versus: the first of all others]
     #[arg(help_heading = "Output", long, value_name = "ROW", value_parser = at_least_one)]
     row: Option<usize>,
@@ -137,16 +141,14 @@ pub(crate) fn run(args: &ExplainArgs, session: &Session<'_>) -> Result<ExitCode>
     let file = || args.path.display().to_string();
     let versus = args.versus.map(|versus| versus.row(data, query));
     let versus = versus.transpose().with_context(file)?;
-    let mut explained = model.explain(data, query, versus).with_context(file)?;
-    match (args.row, versus) {
+    let shown = match (args.row, versus) {
         (Some(row), Some(versus)) if row == versus => return Err(same()),
-        (Some(row), _) => explained.keep_row(row).with_context(file)?,
-        (None, Some(versus)) => {
-            explained.rows.retain(|row| row.row != versus);
-            explained.rows.truncate(1);
-        }
-        (None, None) => {}
-    }
+        (Some(row), _) => Shown::Row(row),
+        (None, Some(_)) => Shown::First(1),
+        (None, None) => Shown::First(args.rows),
+    };
+    let explained = model.explain(data, query, versus, shown);
+    let mut explained = explained.with_context(file)?;
     if let Some(texts) = texts(args, data)? {
         for row in explained.rows.iter_mut().chain(&mut explained.versus) {
             row.text = texts.get(row.row - 1).map(str::to_owned);
@@ -229,6 +231,11 @@ fn text(explained: &Explanation<'_>, file: &str, top: usize) -> String {
     let title = explained.versus.as_ref().map_or("mean", |_| "there");
     for row in &explained.rows {
         let _ = write!(text, "\n{}{}", heading(row), table(row, top, title));
+    }
+    let rest = explained.rows_of_query - explained.rows.len();
+    if rest > 0 && top == SHOWN {
+        let rows = counted(rest, "more row");
+        let _ = writeln!(text, "\n{rows}: --rows {} has all", explained.rows_of_query);
     }
     text
 }

@@ -9,6 +9,7 @@ use rankrls::greedy::Choice;
 use rankrls::metrics::Score;
 use rankrls::tune::{Outcome, PathEnding, Point, Rule, Stability, Tune, Tuned, Tuning};
 use rankrls::{HoldOut, StrategyKind};
+use rankrls_files::write_json;
 use serde::Serialize;
 
 use crate::choosing;
@@ -348,8 +349,7 @@ impl<'a> Report<'a> {
         if extension(path).as_deref() != Some("json") {
             return self.csv(writer);
         }
-        serde_json::to_writer_pretty(&mut *writer, &self.table)?;
-        writeln!(writer)
+        write_json(writer, &self.table)
     }
 
     /// A line a model. How a path ended stands in the last of its lines, which is the only one and

@@ -206,3 +206,32 @@ fn the_picture_of_readme_is_drawn_by_the_program() {
     let kept = std::fs::read_to_string(format!("{root}/docs/figures/picture.svg")).unwrap();
     assert_eq!(folder.read("picture.svg"), kept);
 }
+
+#[test]
+fn a_large_query_has_its_first_rows_unless_more_are_asked_for() {
+    let folder = folder();
+    let row = |row: u32| format!("{} qid:a 1:{} 3:1\n", row % 3, row % 7 + 1);
+    let rows: Vec<String> = (0..40).map(row).collect();
+    folder.write("large.svm", rows.concat());
+    let explain = "explain model.json large.svm a";
+    let (text, first) = (
+        folder.stdout(explain),
+        folder.json(&format!("{explain} --json")),
+    );
+    assert_eq!(text.matches("\nnumber ").count(), 10, "{text}");
+    assert!(
+        text.ends_with("\n30 more rows: --rows 40 has all\n"),
+        "{text}"
+    );
+    let all = folder.json(&format!("{explain} --rows 99 --json"));
+    assert_eq!(
+        (list(&first["rows"]).len(), list(&all["rows"]).len()),
+        (10, 40)
+    );
+    assert_eq!(list(&first["rows"]), &list(&all["rows"])[..10]);
+    let all = folder.stdout(&format!("{explain} --rows 40"));
+    assert!(all.starts_with(text.split("\n30 more rows").next().unwrap()));
+    folder.misused(&format!(
+        "{explain} --rows 3 --row 4 => cannot be used with"
+    ));
+}

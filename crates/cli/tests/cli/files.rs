@@ -1,7 +1,9 @@
 //! What a run reads it does not replace, and each output has a name of its own.
 
 use std::fs;
+use std::io::Write;
 use std::os::unix::fs::symlink;
+use std::process::Command;
 
 #[cfg(target_os = "linux")]
 use crate::hostile::limited;
@@ -228,7 +230,6 @@ fn what_takes_nothing_away_stays_legal() {
     folder.run("evaluate train.svm --model model.json --model model.json");
     // A name that a file of the data only looks like.
     folder.run("convert train.svm -o train");
-    folder.run("select @parses -k 1 --lambda 1 -o @parses");
     folder.run("predict model.json train.svm -o model");
 }
 
@@ -363,4 +364,99 @@ fn a_file_that_is_named_like_an_unfinished_one_is_data() {
         assert_eq!(folder.read(name), TRAIN);
     }
     assert_eq!(folder.list().len(), kept.len() + 6);
+}
+
+/// Where an output leads is found once, at the start; what stands there at the end is compared with the inputs again.
+#[test]
+fn names_that_are_given_to_inputs_while_a_run_is_at_work_lose_nothing() {
+    let folder = folder();
+    let (names, model) = (folder.read("names.txt"), folder.read("model.json"));
+    for (command, code) in [
+        (
+            "select data --names names.txt -k 1 --lambda 1 -o out.json",
+            0,
+        ),
+        (
+            "tune data --names names.txt -k 1 --lambdas 1 -o out.json",
+            0,
+        ),
+        ("train data --names names.txt --lambda 1 -o out.json", 0),
+        ("convert data --names names.txt -o out.json", 0),
+        ("predict model.json data -o out.json", 0),
+        (
+            "select data --names names.txt -k 1 --lambda 1 --plot out.json.svg",
+            0,
+        ),
+        // Renamed, not linked.
+        ("predict model.json data -o out.json", 1),
+    ] {
+        let output = folder.path(if command.ends_with("svg") {
+            "out.json.svg"
+        } else {
+            "out.json"
+        });
+        let status = Command::new("mkfifo").arg(folder.path("data")).status();
+        assert!(status.unwrap().success());
+        let mut run = folder.spawn(command);
+        // It opens once the run reads, after all outputs were found.
+        let mut data = fs::File::options()
+            .write(true)
+            .open(folder.path("data"))
+            .unwrap();
+        if code == 0 {
+            let input = if command.contains("names") {
+                "names.txt"
+            } else {
+                "model.json"
+            };
+            symlink(folder.path(input), &output).unwrap();
+        } else {
+            fs::rename(folder.path("model.json"), &output).unwrap();
+        }
+        data.write_all(TRAIN.as_bytes()).unwrap();
+        drop(data);
+        assert_eq!(run.wait().unwrap().code(), Some(code), "{command}");
+        assert_eq!(folder.read("names.txt"), names, "{command}");
+        let kept = if code == 0 {
+            folder.path("model.json")
+        } else {
+            output.clone()
+        };
+        assert_eq!(fs::read_to_string(kept).unwrap(), model, "{command}");
+        assert!(
+            fs::symlink_metadata(&output).unwrap().is_file(),
+            "{command}"
+        );
+        fs::remove_file(output).unwrap();
+        fs::remove_file(folder.path("data")).unwrap();
+    }
+}
+
+/// Data that come with the program have names with @, which are no files.
+#[test]
+fn outputs_have_names_of_files_and_endings_in_any_case() {
+    let folder = folder();
+    let before = folder.list();
+    for command in [
+        "convert @sentences -o @sentences",
+        "select train.svm -k 1 --lambda 1 -o @documents",
+        "train train.svm --lambda 1 --holdout-scores @mine",
+        "build corpora/treebank.conllu --link-grammar -o @corpus",
+    ] {
+        folder.misused(&format!(
+            "{command} => names with @ are those of data that come with the program; write ./@"
+        ));
+        assert_eq!(folder.list(), before, "{command}");
+    }
+    folder.run("convert train.svm -o ./@mine");
+    folder.run("convert train.svm --names names.txt -o c.svm.GZ");
+    assert!(
+        fs::read(folder.path("c.svm.GZ"))
+            .unwrap()
+            .starts_with(&[0x1f, 0x8b])
+    );
+    assert!(folder.path("c.names.txt").exists());
+    folder.misused(
+        "convert train.svm --for xgboost -o d.svm.Zst => --for writes a file without .gz or .zst",
+    );
 }

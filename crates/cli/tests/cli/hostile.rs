@@ -434,3 +434,29 @@ fn answers_that_lose_digits_come_with_a_warning() {
     let (_, errors) = folder.run("select near.svm -k 2 --lambda 1 --json");
     assert_eq!(errors, "");
 }
+
+/// Names of columns and queries go to terminals as JSON, too, and read back the same.
+#[test]
+fn documents_hold_no_controls() {
+    let folder = Folder::new();
+    let hostile = "a\u{7f}\u{9b}31m\u{202e}b\u{2066}\u{61c}\u{2028}ü";
+    let rows = "1,q\u{85}1,1,2\n0,q\u{85}1,2,1\n1,b,1,0\n0,b,0,2\n";
+    folder.write("n.csv", format!("grade,query,{hostile},y\n{rows}"));
+    let read = "n.csv --label grade --query query";
+    folder.run(&format!("select {read} -k 2 --lambda 1 -o m.json"));
+    for command in [
+        &format!("select {read} -k 2 --lambda 1 --json"),
+        &format!("select {read} -k 2 --lambda 1 -o -"),
+        &format!("info {read} --json"),
+        &format!("tune {read} -k 1 --lambdas 1 --json"),
+        &format!("train {read} --lambda 1 -o -"),
+        "inspect m.json --json",
+        "evaluate n.csv --model m.json --json",
+        "explain m.json n.csv b --json",
+    ] {
+        let text = folder.stdout(command);
+        let is_plain = |char: char| char == '\n' || char == 'ü' || (' '..='~').contains(&char);
+        assert!(text.chars().all(is_plain), "{command}: {text:?}");
+    }
+    assert_eq!(folder.document("m.json")["steps"][0]["name"], hostile);
+}

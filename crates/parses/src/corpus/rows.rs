@@ -5,7 +5,7 @@ use std::path::Path;
 
 use rankrls_files::error::Fault;
 use rankrls_files::text::read_strings;
-use rankrls_files::{push_integer, push_number};
+use rankrls_files::{counted, push_integer, push_number};
 use serde_json::{Value, json};
 
 use super::building::{Building, Used};
@@ -271,7 +271,7 @@ impl Building<'_> {
         if train.is_empty() {
             return Err(Error::Failed(format!(
                 "no sentence can be used to train on: {}",
-                unused_text(&sentences, &skipped)
+                unused_text(&sentences, &skipped, test.len())
             )));
         }
         let mut writing = Writing {
@@ -337,16 +337,17 @@ impl Building<'_> {
     }
 }
 
-/// Why no sentence is left: how many are left out for which reason, and of each reason the first.
-fn unused_text(sentences: &Sentences, skipped: &[Skipped]) -> String {
+/// Why no sentence is left: how many are left out for which reason, and of each reason the first; `test` are held out.
+fn unused_text(sentences: &Sentences, skipped: &[Skipped], test: usize) -> String {
     if sentences.read == 0 {
         return "the treebank has none".to_owned();
     }
-    let counts: Vec<_> = sentences
-        .left_out()
-        .map(|(count, reason)| format!("{count} {}", reason.text()))
-        .collect();
-    let mut text = format!("of {} sentences, {}", sentences.read, counts.join(", "));
+    let left_out = sentences.left_out();
+    let left_out = left_out.map(|(count, reason)| format!("{count} {}", reason.text()));
+    let held_out = (test > 0).then(|| format!("{test} held out to test on, by the test share"));
+    let counts: Vec<_> = left_out.chain(held_out).collect();
+    let read = counted(sentences.read, "sentence");
+    let mut text = format!("of {read}, {}", counts.join(", "));
     let mut told = Vec::new();
     for skipped in skipped {
         if !told.contains(&(skipped.reason, &skipped.file)) {

@@ -54,6 +54,21 @@ fn a_corpus_of_nothing_tells_why() {
     ] {
         assert!(error.contains(expected), "{error}");
     }
+    // Where the only one is held out.
+    let word = |number, head| format!("{number}\tw{number}\t_\tNOUN\t_\t_\t{head}\tdep\t_\t_\n");
+    let [one, other] = [[0, 1, 1], [2, 0, 2]].map(|heads| {
+        let words = (1..).zip(heads).map(|(number, head)| word(number, head));
+        format!("# sent_id = a\n{}\n", words.collect::<String>())
+    });
+    folder.write("one.conllu", &one);
+    folder.write("parses.conllu", format!("{one}{other}"));
+    let build = "build one.conllu --candidates parses.conllu -o one";
+    let error = folder.fails(build, 1);
+    assert!(
+        error.contains("of 1 sentence, 1 held out to test on, by the test share"),
+        "{error}"
+    );
+    folder.run(&format!("{build} --test-share 0"));
     // Where the parses are malformed, and the sentences have none for that.
     folder.write("gold.conllu", gold);
     let nbest = folder.read("nbest.conllu");
