@@ -5,7 +5,43 @@ use super::{ColumnClasses, Deviation};
 /// A deviation that is a smaller share of the largest value is one of rounding.
 pub(crate) const ROUNDING: f64 = 1e-9;
 
+/// So many times at most the deviations of one column are those of another in data that are sound.
+pub(crate) const UNITS: f64 = 1e7;
+
+/// Columns with so large a share of the squares of centred rows leave none to the others.
+const ALMOST_ALL: f64 = 0.999;
+
+/// How many of the first columns, at most half of all and four, have almost all of the squares, which descend.
+pub(crate) fn dominating(squares: &[f64]) -> Option<usize> {
+    let most = ALMOST_ALL * squares.iter().sum::<f64>();
+    let mut sum = 0.0;
+    let enough = |squares: &f64| {
+        sum += squares;
+        sum > most
+    };
+    let first = squares.iter().take(4.min(squares.len() / 2));
+    Some(1 + first.clone().position(enough)?)
+}
+
 impl ColumnClasses {
+    /// Whether the units of columns that nothing scales differ so much that they are told of.
+    pub(crate) fn units_differ(&self) -> bool {
+        let ratio = self
+            .deviations()
+            .map(|[(least, _), (largest, _)]| largest / least);
+        self.scale().is_none() && ratio.is_some_and(|ratio| ratio > UNITS)
+    }
+
+    /// Whether a few columns, which nothing scales, have almost all of the squares: the unit of lambda is theirs.
+    pub(crate) fn are_dominated(&self) -> bool {
+        let mut squares: Vec<f64> = (0..self.len())
+            .map(|class| self.squared_norm(class))
+            .collect();
+        squares.retain(|squares| *squares > 0.0);
+        squares.sort_unstable_by(|one, other| other.total_cmp(one));
+        self.scale().is_none() && dominating(&squares).is_some()
+    }
+
     /// The least deviation and the largest, of classes that have `largest` absolute values in the data; none where all
     /// are constant but for rounding.
     pub(super) fn extremes(&self, largest: &[f64]) -> Option<[Deviation; 2]> {

@@ -33,7 +33,7 @@ use sprs::CsMatViewI;
 use crate::data::{Column, Columns, Feature, IndexBase, Queries};
 use crate::linalg::centring::sparse_moments;
 pub(crate) use classes::Canonicaliser;
-pub(crate) use deviations::ROUNDING;
+pub(crate) use deviations::{ROUNDING, UNITS, dominating};
 pub(crate) use form_hash::{mix, scattered};
 pub(crate) use gather::Gathering;
 use geometry::Geometry;

@@ -50,12 +50,12 @@ pub struct Teacher {
     /// Concordance index of the predictions with the labels, averaged over queries.
     pub cindex: Option<f64>,
     /// Whether `lambda` is the least or the largest of several that were tried: another may do
-    /// better.
+    /// better. It is not where errors hardly depend on it, nor where columns have other units, which is told of.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub at_edge: bool,
-    /// Whether errors there hardly depend on `lambda`.
+    /// Whether a few columns are far larger than the others there, which nothing scales.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub flat: bool,
+    pub dominated: bool,
     /// The residual of conjugate gradients as a share of the labels, where it is more than the 1e-4
     /// that were to be reached: predictions are off by as much.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -246,13 +246,14 @@ impl Taught {
         let best = least_error(&problem, &groups, &mut search, at_once);
         let (lambda, holdout, flat) = best.map_err(untrained)?;
         tracing::info!(%solver, %lambda, cindex = holdout.cindex, "taught");
+        let at_edge = search.ends_at(lambda) && !flat && !candidates.units_differ();
         Ok(Self {
             teacher: Teacher {
                 solver: Some(solver),
                 lambda: Some(lambda),
                 cindex: holdout.cindex,
-                at_edge: search.ends_at(lambda),
-                flat,
+                at_edge,
+                dominated: at_edge && candidates.are_dominated(),
                 residual: holdout
                     .residual
                     .filter(|reached| reached.is_nan() || *reached > TOLERANCE),
@@ -284,7 +285,7 @@ impl Taught {
                 lambda: None,
                 cindex: judge.score(&scores).mean,
                 at_edge: false,
-                flat: false,
+                dominated: false,
                 residual: None,
             },
             tried: None,

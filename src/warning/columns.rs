@@ -10,15 +10,9 @@ use rayon::prelude::*;
 
 use super::Warning;
 use super::numbering::numbering;
-use crate::columns::{ColumnClasses, ROUNDING};
+use crate::columns::{ColumnClasses, ROUNDING, UNITS, dominating};
 use crate::data::{Column, Dataset};
 use crate::linalg::centring::sparse_moments;
-
-/// So many times at most the deviations of one column are those of another in data that are sound.
-const UNITS: f64 = 1e7;
-
-/// Columns with so large a share of the squares of centred rows leave none to the others.
-const ALMOST_ALL: f64 = 0.999;
 
 /// Logarithm of the chance below which labels in a column are no accident.
 const RARE: f64 = -14.0;
@@ -77,7 +71,7 @@ impl OddColumns {
 pub(super) fn units(classes: &ColumnClasses, data: &Dataset<'_>) -> Option<Warning> {
     let [(least, small), (largest, large)] = classes.deviations()?;
     let scale = Remedy::Set(Parameter::Scale, "sd");
-    (largest / least > UNITS).then(|| {
+    classes.units_differ().then(|| {
         let text = format!(
             "deviations within queries differ by a factor of {:.0e}, from {} of {} to {} of {}: lambda is small \
              beside some and large beside others; {scale} makes them alike",
@@ -91,28 +85,47 @@ pub(super) fn units(classes: &ColumnClasses, data: &Dataset<'_>) -> Option<Warni
     })
 }
 
-/// The few columns, at most half of all, that have almost all of the squares of centred rows: these are the unit of
-/// grids of lambda, none of which is made for the other columns then.
-pub(super) fn dominant(data: &Dataset<'_>) -> Option<String> {
-    let of_column = |position| squares(data.column(position), data);
-    let positions = (0..data.stored_columns()).into_par_iter();
-    let mut all: Vec<(f64, usize)> = positions.map(|at| (of_column(at), at)).collect();
-    all.retain(|(squares, _)| *squares > 0.0);
-    all.sort_unstable_by(|one, other| other.0.total_cmp(&one.0));
-    let most = ALMOST_ALL * all.iter().map(|(squares, _)| squares).sum::<f64>();
-    let mut sum = 0.0;
-    let enough = |(squares, _): &(f64, usize)| {
-        sum += squares;
-        sum > most
+/// Why no lambda of a grid is made for most columns.
+pub(super) enum Cause {
+    /// Their units differ so much that [`units`] tells of it.
+    Units,
+    /// A few columns, which these words name, have almost all of the squares of centred rows: they are the unit of grids.
+    Dominated(String),
+}
+
+/// Why no lambda of a grid is made for most columns of `data`, if so.
+pub(super) fn cause(data: &Dataset<'_>) -> Option<Cause> {
+    let of_column = |position| {
+        let column = data.column(position);
+        let squares = squares(column, data);
+        let largest = column
+            .values
+            .iter()
+            .fold(0.0, |most: f64, value| most.max(value.abs()));
+        let deviation = (squares / column.rows.len() as f64).sqrt();
+        (
+            squares,
+            position,
+            Some(deviation).filter(|one| *one > ROUNDING * largest),
+        )
     };
-    let few = 1 + all.iter().take(4.min(all.len() / 2)).position(enough)?;
-    let name = |&(_, position): &(f64, usize)| called(data.feature(position), data);
+    let positions = (0..data.stored_columns()).into_par_iter();
+    let mut all: Vec<(f64, usize, Option<f64>)> = positions.map(of_column).collect();
+    let deviations = || all.iter().filter_map(|one| one.2);
+    let least = deviations().fold(f64::INFINITY, f64::min);
+    if deviations().any(|deviation| deviation / least > UNITS) {
+        return Some(Cause::Units);
+    }
+    all.retain(|one| one.0 > 0.0);
+    all.sort_unstable_by(|one, other| other.0.total_cmp(&one.0));
+    let few = dominating(&all.iter().map(|one| one.0).collect::<Vec<_>>())?;
+    let name = |one: &(f64, usize, Option<f64>)| called(data.feature(one.1), data);
     let names: Vec<String> = all[..few].iter().map(name).collect();
-    Some(format!(
+    Some(Cause::Dominated(format!(
         "beside {}, whose values are far larger, other columns hardly count: {} makes them alike",
         names.join(" and "),
         Remedy::Set(Parameter::Scale, "sd")
-    ))
+    )))
 }
 
 /// What messages call a column.

@@ -38,6 +38,8 @@ use crate::metrics::{LabelUse, Metric};
 use crate::ridge::{Cell, HOLDOUT_TOLERANCE, TOLERANCE, Training};
 use crate::tune::Tuned;
 
+use columns::Cause;
+
 pub use columns::OddColumns;
 
 /// A fact that deserves a second look. [`Display`](fmt::Display) words it for users.
@@ -130,12 +132,7 @@ impl Warning {
     /// Warns of columns of `data` in units that differ a lot, where no scale makes them alike: as their `classes` know
     /// it, so that no column is read again.
     pub fn of_units(classes: &ColumnClasses, data: &Dataset<'_>) -> Option<Self> {
-        let scaled = !classes.scale().is_none();
-        if scaled {
-            None
-        } else {
-            columns::units(classes, data)
-        }
+        columns::units(classes, data)
     }
 
     /// Warns of queries and labels that teach little or nothing.
@@ -214,8 +211,9 @@ impl Warning {
     }
 
     /// Warns of a number `chosen`, called `what`, that is the least or the largest of those `tried`, which have these
-    /// results: a number beyond them may do better, unless results are flat there. Names the columns of `data`
-    /// that leave the others no lambda of a grid, if there are any.
+    /// results: a number beyond them may do better. Names the columns of `data` that leave the others no lambda of a
+    /// grid, if there are any. Else there is nothing to tell where results are flat, nor where the units of columns are
+    /// [told of](Self::of_units).
     pub fn of_edge(
         what: impl fmt::Display,
         chosen: f64,
@@ -231,17 +229,18 @@ impl Warning {
             _ => return None,
         };
         let (chosen, results) = (short(chosen), edge.1.zip(beside.1));
-        let flat = results.is_some_and(|(edge, beside)| is_flat(edge, beside));
-        let hint = if flat {
-            ", where results hardly depend on it".to_owned()
-        } else {
-            format!(": a {other} one may do better")
-        };
-        let cause = data.and_then(columns::dominant);
-        let cause = cause.map_or_else(String::new, |cause| format!("; {cause}"));
-        Some(warning!(
-            "{what} {chosen} is the {which} of the grid{hint}{cause}"
-        ))
+        let is_flat = results.is_some_and(|(edge, beside)| is_flat(edge, beside));
+        let mut text = format!("{what} {chosen} is the {which} of the grid");
+        if !is_flat {
+            text += &format!(": a {other} one may do better");
+        }
+        match data.and_then(columns::cause) {
+            Some(Cause::Units) => return None,
+            Some(Cause::Dominated(cause)) => text += &format!("; {cause}"),
+            None if is_flat => return None,
+            None => {}
+        }
+        Some(text.into())
     }
 
     /// Warns of a selection of `taken` features, where more were `asked` for.
@@ -357,7 +356,7 @@ fn sizes_as_queries(queries: &Queries) -> Option<Warning> {
 }
 
 /// Warns of a teacher's `lambda` at the edge of those `tried`, with the value of the parameter that tries others.
-fn of_teacher(lambda: Lambda, tried: &[Lambda], flat: bool) -> Warning {
+fn of_teacher(lambda: Lambda, tried: &[Lambda], dominated: bool) -> Warning {
     let value = lambda.value();
     let chosen = format!("the teacher's lambda {} is", short(value));
     let below = tried.iter().all(|other| other.value() >= value);
@@ -366,8 +365,12 @@ fn of_teacher(lambda: Lambda, tried: &[Lambda], flat: bool) -> Warning {
     } else {
         ("largest", 4.0)
     };
-    if flat {
-        return warning!("{chosen} the {which} of those tried, where errors hardly depend on it");
+    if dominated {
+        let scale = Parameter::Scale;
+        return warning!(
+            "{chosen} the {which} of those tried: beside a few columns, whose values are far larger, others hardly \
+             count; {scale} sd makes them alike"
+        );
     }
     let mut others = [0, 1, 2, 3].map(|power| value * f64::powi(factor, power));
     others.sort_by(f64::total_cmp);
@@ -404,7 +407,7 @@ impl Selection {
             warnings.extend(
                 teacher
                     .at_edge
-                    .then(|| of_teacher(lambda, &tried, teacher.flat)),
+                    .then(|| of_teacher(lambda, &tried, teacher.dominated)),
             );
             warnings.extend(teacher.residual.map(residual));
         }

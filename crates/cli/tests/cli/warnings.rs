@@ -254,10 +254,14 @@ fn pairs_of_two_queries_and_against_the_labels_are_told() {
         folder.write("p.txt", pairs);
         folder.warns(&format!("{train} => {told}"));
     }
-    for sound in ["1 2\n2 3\n4 5\n", "2 1\n1 3\n6 8 0.5 2\n", "1 1\n1 2\n"] {
+    for sound in ["1 2\n2 3\n4 5\n", "2 1\n1 3\n6 8 0.5 2\n"] {
         folder.write("p.txt", sound);
         assert_eq!(folder.run(train).1, "", "{sound}");
     }
+    folder.write("p.txt", "1 2\n# x\n3  3 2\n");
+    folder.refused(&format!(
+        "{train} => p.txt:3:4: expected another row than 3, found \"3\""
+    ));
 }
 
 #[test]
@@ -306,13 +310,57 @@ fn columns_beside_which_others_hardly_count_are_named_at_the_edge() {
         let (_, errors) = folder.run(&format!("{command} --scale sd"));
         assert!(!errors.contains("beside column"), "{command}: {errors}");
     }
-    let (_, errors) = folder.run(&format!(
-        "train t.csv {read} --lambda 1e6,1e8 --ignore salary"
-    ));
+    let (_, errors) = folder.run(&format!("train t.csv {read} --lambda 1,4 --ignore salary"));
     assert!(
         errors.contains(told) && !errors.contains("beside"),
         "{errors}"
     );
+}
+
+/// Columns in units that differ are told of once, and no lambda at an edge that comes of it, a teacher's neither.
+#[test]
+fn units_are_the_one_cause_that_is_told() {
+    let folder = Folder::empty();
+    let rows = |large: f64| -> String {
+        let row = |row: usize| {
+            let [a, b, c, label] = [7, 11, 13, 5].map(|step| (row * row * step + row) % 17);
+            format!(
+                "{} qid:{} 1:{a} 2:{} 3:{c}\n",
+                label % 3,
+                row / 6,
+                large * (b + 1) as f64
+            )
+        };
+        (0..240).map(row).collect()
+    };
+    folder.write("units.svm", rows(1e8));
+    for command in [
+        "select units.svm --strategy distil -k 2",
+        "tune units.svm --strategies distil -k 2",
+        "train units.svm",
+    ] {
+        let (_, errors) = folder.run(command);
+        let told: Vec<&str> = errors
+            .lines()
+            .filter(|line| line.contains("warning: "))
+            .collect();
+        assert_eq!(told.len(), 1, "{command}: {errors}");
+        let units = "warning: deviations within queries differ by a factor of 1e8";
+        assert!(told[0].starts_with(units), "{command}: {errors}");
+        assert_eq!(
+            folder
+                .run(&format!("{command} --scale sd"))
+                .1
+                .matches("units")
+                .count(),
+            0
+        );
+    }
+    // A column that is large, but in units that are usual, is the cause at the edge.
+    folder.write("units.svm", rows(1e4));
+    let (_, errors) =
+        folder.run("select units.svm --strategy distil -k 2 --teacher-lambda 1e-9,1e-8");
+    assert!(!errors.contains("--teacher-lambda"), "{errors}");
 }
 
 #[test]
