@@ -77,25 +77,20 @@ macro_rules! warning {
 const LARGEST_GRADE: f64 = 31.0;
 
 impl Warning {
-    /// Warns of more names than columns, or of a name of two.
+    /// Warns of one name more than columns, as where a file counts from 0, or of a name of two columns. Rows of a corpus
+    /// may lack its last columns.
     pub fn of_names(data: &Dataset<'_>) -> Option<Self> {
         if let Some(repeated) = repeated_name(data) {
             return Some(repeated);
         }
         let names = data.names().map_or(0, FeatureNames::len);
         let (columns, base) = (data.width(), data.index_base());
-        if names <= columns {
-            return None;
-        }
-        let (names, columns) = (counted(names, "name"), counted(columns, "column"));
-        let text =
-            format!("there are {names} for {columns}: names after the last column are ignored");
-        Some(match base {
-            IndexBase::Zero => text.into(),
-            IndexBase::One => warning!(
-                "{text}; is the file zero-based? Then its names are shifted by one: pass {}",
+        (names == columns + 1 && base == IndexBase::One).then(|| {
+            let (names, columns) = (counted(names, "name"), counted(columns, "column"));
+            warning!(
+                "there are {names} for {columns}: if the file counts its columns from 0, names are shifted by one; pass {}",
                 Parameter::ZeroBased
-            ),
+            )
         })
     }
 
@@ -230,17 +225,20 @@ impl Warning {
         };
         let (chosen, results) = (short(chosen), edge.1.zip(beside.1));
         let is_flat = results.is_some_and(|(edge, beside)| is_flat(edge, beside));
-        let mut text = format!("{what} {chosen} is the {which} of the grid");
-        if !is_flat {
-            text += &format!(": a {other} one may do better");
-        }
-        match data.and_then(columns::cause) {
+        let hint = if is_flat {
+            String::new()
+        } else {
+            format!(": a {other} one may do better")
+        };
+        let cause = match data.and_then(columns::cause) {
             Some(Cause::Units) => return None,
-            Some(Cause::Dominated(cause)) => text += &format!("; {cause}"),
+            Some(Cause::Dominated(cause)) => format!("; {cause}"),
             None if is_flat => return None,
-            None => {}
-        }
-        Some(text.into())
+            None => String::new(),
+        };
+        Some(warning!(
+            "{what} {chosen} is the {which} of the grid{hint}{cause}"
+        ))
     }
 
     /// Warns of a selection of `taken` features, where more were `asked` for.
@@ -521,7 +519,7 @@ mod tests {
             (data(16, grades), "there are only 4 queries"),
             (
                 named,
-                "there are 3 names for 2 columns: names after the last column",
+                "there are 3 names for 2 columns: if the file counts its columns from 0, names are shifted by one",
             ),
             (
                 parsed(&sizes.concat()),
