@@ -38,8 +38,6 @@ use crate::metrics::{LabelUse, Metric};
 use crate::ridge::{Cell, HOLDOUT_TOLERANCE, TOLERANCE, Training};
 use crate::tune::Tuned;
 
-use columns::Cause;
-
 pub use columns::OddColumns;
 
 /// A fact that deserves a second look. [`Display`](fmt::Display) words it for users.
@@ -231,8 +229,8 @@ impl Warning {
             format!(": a {other} one may do better")
         };
         let cause = match data.and_then(columns::cause) {
-            Some(Cause::Units) => return None,
-            Some(Cause::Dominated(cause)) => format!("; {cause}"),
+            Some(columns::Cause::Units) => return None,
+            Some(columns::Cause::Dominated(cause)) => format!("; {cause}"),
             None if is_flat => return None,
             None => String::new(),
         };

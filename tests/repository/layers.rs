@@ -30,7 +30,7 @@ fn names<'a>(source: &'a str, prefix: &'a str) -> impl Iterator<Item = (usize, &
         })
 }
 
-fn sources(folder: &Path) -> Vec<PathBuf> {
+pub(crate) fn sources(folder: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder).unwrap();
     let paths = entries.map(|entry| entry.unwrap().path());
     paths

@@ -1,6 +1,7 @@
-//! The repository as it stands: imports, the recipes of CONTRIBUTING.md, and the paper.
+//! The repository as it stands: imports, the recipes of CONTRIBUTING.md, the paper, and the table of warnings.
 
 mod circles;
 mod layers;
 mod paper;
 mod recipes;
+mod warnings;
