@@ -458,3 +458,68 @@ fn sound_data_get_no_warning() {
         assert_eq!(folder.run(&run).1, "", "{run}");
     }
 }
+
+/// A table of things that shops and libraries have, with these labels.
+fn shop(seed: usize, label: impl Fn(usize) -> i64) -> String {
+    let mut text = "query,grade,price,bytes,sales_rank,h_index,year,age_days,clicks,rating,brand_id,position,zip,share\n"
+        .to_owned();
+    let rows = 96;
+    let drawn =
+        |row: usize, step: usize| (row * row * step + row * (seed + 7) + step * seed) % 1009;
+    for row in 0..rows {
+        let [a, b, c, d, e] = [31, 57, 83, 101, 131].map(|step| drawn(row, step));
+        let rank = 1 + (row * 35 + seed) % rows;
+        let cells = [
+            format!("q{}", row / 8),
+            label(a + b).to_string(),
+            format!("{}.{:02}", 5 + a * 3, b % 100),
+            (1000 + a * b * 5).to_string(),
+            rank.to_string(),
+            (c % 60).to_string(),
+            (1950 + d % 75).to_string(),
+            (e * 9).to_string(),
+            (b % 40).to_string(),
+            ((c % 3) as i64 - 1).to_string(),
+            (100_000 + d % 23).to_string(),
+            (1 + row % 8).to_string(),
+            (10_000 + a * 83).to_string(),
+            format!("0.{:03}", e % 1000),
+        ];
+        text += &(cells.join(",") + "\n");
+    }
+    text
+}
+
+/// Prices, sizes, ranks, years, ages, counts, ratings from -1 to 1, places, and identifiers that repeat are features.
+#[test]
+fn sound_tables_get_no_warning() {
+    let folder = Folder::empty();
+    let read = "--label grade --query query";
+    for seed in 0..6 {
+        let labels: [fn(usize) -> i64; 4] = [
+            |drawn| (drawn % 5) as i64,
+            |drawn| (drawn % 3) as i64 - 1,
+            |drawn| i64::from(drawn % 4 == 0),
+            |drawn| 1 + (drawn % 5) as i64,
+        ];
+        for (number, label) in labels.into_iter().enumerate() {
+            folder.write("t.csv", shop(seed, label));
+            folder.write("test.csv", shop(seed + 40, label));
+            for command in [
+                format!("info t.csv {read}"),
+                format!("select t.csv {read} -k 3 --lambda 1 --scale sd -o m.json"),
+                format!("train t.csv {read} --lambda 1 --scale sd"),
+                "evaluate test.csv --model m.json --metrics cindex".to_owned(),
+                "predict m.json test.csv".to_owned(),
+                format!("convert t.csv {read} -o t.svm"),
+                "info t.svm --names t.names.txt".to_owned(),
+            ] {
+                assert_eq!(
+                    folder.run(&command).1,
+                    "",
+                    "{command}, seed {seed}, labels {number}"
+                );
+            }
+        }
+    }
+}
