@@ -65,6 +65,7 @@ use crate::data::{Dataset, HoldOut};
 use crate::error::{Error, Kind, Result};
 use crate::greedy::{GreedyRankRls, Own, Selection, check_several};
 use crate::lambda::{Lambda, Lambdas};
+use rankrls_files::Parameter;
 
 /// A choice to be made: of the model of a grid that predicts `dataset` best.
 ///
@@ -212,7 +213,8 @@ impl<'a> Tuning<'a> {
             let measure = self.options.measure;
             return Error::data(format!(
                 "{measure} is undefined in every query of the evidence, so there is nothing to choose \
-                 by: take another measure, such as squared"
+                 by: take another measure, such as squared ({})",
+                Parameter::ChooseBy
             ));
         }
         let Some(first) = outcomes.first().filter(|_| !interrupted) else {

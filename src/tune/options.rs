@@ -188,7 +188,8 @@ impl Tune {
             self.measure != Measure::Squared || !all.windows(2).any(differ),
             options,
             "labels are learnt on several scales, and squared errors on them do not compare: judge by a \
-             measure such as cindex, or give one scale of labels ({})",
+             measure such as cindex ({}), or give one scale of labels ({})",
+            Parameter::ChooseBy,
             Parameter::LabelScale
         );
         ensure!(

@@ -30,6 +30,7 @@ mod predict;
 #[cfg(unix)]
 mod printing;
 mod queries;
+mod remedies;
 mod resume;
 mod scale;
 mod select;

@@ -1,0 +1,439 @@
+//! Every remedy that a refusal gives is followed: the command succeeds then.
+
+use rankrls_files::{Remedy, Wording};
+
+use crate::support::{Folder, TRAIN};
+
+/// A refusal, the remedy in its words, and commands that follow it. `NAME < TEXT` writes
+/// a file; a line of a shell begins with the name of the program.
+struct Case {
+    refused: &'static str,
+    remedy: &'static str,
+    followed: &'static [&'static str],
+}
+
+const fn case(
+    refused: &'static str,
+    remedy: &'static str,
+    followed: &'static [&'static str],
+) -> Case {
+    Case {
+        refused,
+        remedy,
+        followed,
+    }
+}
+
+const TABLE: &str = "topic,grade,x,y\n1,2,1,0\n1,0,0,2\n2,1,1,1\n2,0,3,0\n";
+
+/// As many queries as a teacher takes.
+const MANY: &str = "\
+1 qid:1 1:1\n0 qid:1 2:1\n1 qid:2 1:2\n0 qid:2 2:3\n1 qid:3 1:1\n0 qid:3 2:2\n1 qid:4 1:3\n0 qid:4 2:1\n\
+1 qid:5 1:1\n0 qid:5 2:1\n1 qid:6 1:2\n0 qid:6 2:3\n1 qid:7 1:1\n0 qid:7 2:2\n1 qid:8 1:3\n0 qid:8 2:1\n\
+1 qid:9 1:1\n0 qid:9 2:1\n1 qid:10 1:2\n0 qid:10 2:3\n1 qid:11 1:1\n0 qid:11 2:2\n1 qid:12 1:3\n0 qid:12 2:1\n\
+1 qid:13 1:1\n0 qid:13 2:1\n1 qid:14 1:2\n0 qid:14 2:3\n1 qid:15 1:1\n0 qid:15 2:2\n1 qid:16 1:3\n0 qid:16 2:1\n\
+1 qid:17 1:1\n0 qid:17 2:1\n1 qid:18 1:2\n0 qid:18 2:3\n1 qid:19 1:1\n0 qid:19 2:2\n1 qid:20 1:3\n0 qid:20 2:1\n";
+
+/// The files of the cases.
+fn folder() -> Folder {
+    let folder = Folder::new();
+    for (name, text) in [
+        ("rows.svm", "2 1:1\n0 2:1\n1 1:2\n0 2:3\n"),
+        ("rows.svm.query", "2\n2\n"),
+        ("ids.txt", "a\na\nb\nb\n"),
+        ("t.csv", TABLE),
+        ("t.txt", TABLE),
+        (
+            "r.csv",
+            "relevance,id,x,y\n2,1,1,0\n0,1,0,2\n1,2,1,1\n0,2,3,0\n",
+        ),
+        (
+            "na.svm",
+            "2 qid:1 1:NA 2:1\n0 qid:1 2:1\n1 qid:2 1:2\n0 qid:2 2:3\n",
+        ),
+        (
+            "zero.svm",
+            "2 qid:1 0:1\n0 qid:1 1:1\n1 qid:2 0:2\n0 qid:2 1:3\n",
+        ),
+        ("mixed.svm", "2 qid:1 1:1\n0 qid:1 2:1\n1 1:1\n0 2:1\n"),
+        ("bare.csv", "1,2,1,0\n1,0,0,2\n"),
+        (
+            "index.csv",
+            "Unnamed: 0,topic,grade,x,y\n0,1,2,1,0\n1,1,0,0,2\n2,2,1,1,1\n3,2,0,3,0\n",
+        ),
+        (
+            "stray.csv",
+            "topic,grade,note,x\n1,2,\"5\" pipe\",1\n1,0,a,2\n2,1,b,1\n2,0,c,0\n",
+        ),
+        (
+            "broken.csv",
+            "topic,grade,note,x\n1,2,\"a,0\nb\",1\n1,0,a,2\n2,1,\"b, 1, 2\nc\",1\n2,0,c,0\n",
+        ),
+        (
+            "comma.csv",
+            "topic,grade,x\n1,2,\"0,5\"\n1,0,2\n2,1,1\n2,0,0\n",
+        ),
+        ("one.svm", "2 qid:1 1:1\n0 qid:1 2:1\n"),
+        ("self.txt", "1 1\n2 3\n"),
+        (
+            "negative.svm",
+            "-1 qid:1 1:1\n1 qid:1 2:1\n1 qid:2 1:2\n-1 qid:2 2:3\n",
+        ),
+        (
+            "large.svm",
+            "1 qid:1 1:1e60\n0 qid:1 2:1e60\n1 qid:2 1:1e60\n0 qid:2 2:1\n",
+        ),
+        ("other.txt", "1\n2\n"),
+        ("empty.json", "{}\n"),
+        (
+            "kernel.svm",
+            "2 qid:1 1:1 2:2\n0 qid:1 1:2 2:1\n1 qid:2 3:1\n0 qid:2 4:1\n",
+        ),
+        ("many.svm", MANY),
+    ] {
+        folder.write(name, text);
+    }
+    folder.run("select train.svm -k 2 --lambda 1 -o m.json");
+    folder.run("select t.csv --label grade --query topic --missing mean -k 1 --lambda 1 -o t.json");
+    folder.run("train train.svm --kernel gaussian:0.1 --lambda 1 -o k.json");
+    folder
+}
+
+const CASES: &[Case] = &[
+    case(
+        "select rows.svm -k 1 --lambda 1",
+        "give the queries by --rows-per-query N or --query-file FILE",
+        &[
+            "select rows.svm -k 1 --lambda 1 --rows-per-query 2",
+            "select rows.svm -k 1 --lambda 1 --query-file ids.txt",
+        ],
+    ),
+    case(
+        "select t.csv --label grade -k 1 --lambda 1",
+        "for tables by --query COLUMN",
+        &["select t.csv --label grade --query topic -k 1 --lambda 1"],
+    ),
+    case(
+        "evaluate rows.svm --model m.json",
+        "if rows.svm.query has the sizes of queries, pass --query-file rows.svm.query",
+        &["evaluate rows.svm --model m.json --query-file rows.svm.query"],
+    ),
+    case(
+        "evaluate rows.svm --model m.json",
+        "if all rows are one query, pass --rows-per-query 4",
+        &["evaluate rows.svm --model m.json --rows-per-query 4"],
+    ),
+    case(
+        "info t.csv",
+        "give --label COLUMN",
+        &["info t.csv --label grade --query topic"],
+    ),
+    case(
+        "info na.svm",
+        "pass --missing 0; as the mean of their query, --missing mean",
+        &["info na.svm --missing 0", "info na.svm --missing mean"],
+    ),
+    case(
+        "info zero.svm",
+        "if the file counts its columns from 0, pass --zero-based",
+        &["info zero.svm --zero-based"],
+    ),
+    case(
+        "info mixed.svm",
+        "give every row a qid, or none",
+        &[
+            "mixed.svm < 2 qid:1 1:1\n0 qid:1 2:1\n1 qid:2 1:1\n0 qid:2 2:1\n",
+            "info mixed.svm",
+            "mixed.svm < 2 1:1\n0 2:1\n1 1:1\n0 2:1\n",
+            "info mixed.svm --rows-per-query 2",
+        ],
+    ),
+    case(
+        "info t.txt",
+        "if it is a table, say so by --format csv or tsv",
+        &["info t.txt --format csv --label grade --query topic"],
+    ),
+    case(
+        "info bare.csv --label grade",
+        "write a header before the first row",
+        &[
+            "bare.csv < topic,grade,x,y\n1,2,1,0\n1,0,0,2\n",
+            "info bare.csv --label grade --query topic",
+        ],
+    ),
+    case(
+        "info index.csv --label grade --query topic",
+        "leave it out by --ignore \"Unnamed: 0\"",
+        &["rankrls info index.csv --label grade --query topic --ignore 'Unnamed: 0'"],
+    ),
+    case(
+        "info stray.csv --label grade --query topic --ignore note",
+        "has two for each in its text",
+        &[
+            "stray.csv < topic,grade,note,x\n1,2,\"5\"\" pipe\",1\n1,0,a,2\n2,1,b,1\n2,0,c,0\n",
+            "info stray.csv --label grade --query topic --ignore note",
+        ],
+    ),
+    case(
+        "info broken.csv --label grade --query topic --ignore note",
+        "if it is right, write no line break there",
+        &[
+            "broken.csv < topic,grade,note,x\n1,2,\"a,0 b\",1\n1,0,a,2\n2,1,\"b, 1, 2 c\",1\n2,0,c,0\n",
+            "info broken.csv --label grade --query topic --ignore note",
+        ],
+    ),
+    case(
+        "info comma.csv --label grade --query topic",
+        "write a decimal point",
+        &[
+            "comma.csv < topic,grade,x\n1,2,0.5\n1,0,2\n2,1,1\n2,0,0\n",
+            "info comma.csv --label grade --query topic",
+        ],
+    ),
+    case(
+        "info train.svm --label grade",
+        "leave --label out",
+        &["info train.svm"],
+    ),
+    case(
+        "info t.csv --label grade --query topic --zero-based",
+        "leave --zero-based out",
+        &["info t.csv --label grade --query topic"],
+    ),
+    case(
+        "select train.svm -k 1 --lambda 1e-200",
+        "raise --lambda",
+        &["select train.svm -k 1 --lambda 1e-20"],
+    ),
+    case(
+        "train train.svm --lambda 1e-200",
+        "raise --lambda",
+        &["train train.svm --lambda 1e-6"],
+    ),
+    case(
+        "select negative.svm -k 1",
+        "give one with --lambda",
+        &["select train.svm -k 1 --lambda 1"],
+    ),
+    case(
+        "info train.svm --max-memory 300B",
+        "raise --max-memory",
+        &["info train.svm --max-memory 64MiB"],
+    ),
+    case(
+        "inspect empty.json",
+        "write models with `rankrls select -o` or `train -o`",
+        &[
+            "select train.svm -k 1 --lambda 1 -o empty.json",
+            "inspect empty.json",
+            "train train.svm --lambda 1 -o empty.json",
+            "inspect empty.json",
+        ],
+    ),
+    case(
+        "convert train.svm -o out.csv",
+        "name a file of svmlight text",
+        &["convert train.svm -o out.svm"],
+    ),
+    case(
+        "convert train.svm -o @out",
+        "write ./@out for a file",
+        &["convert train.svm -o ./@out"],
+    ),
+    case(
+        "select train.svm -k 1 --lambda 1 -o - --json",
+        "name a file for --output",
+        &["select train.svm -k 1 --lambda 1 -o new.json --json"],
+    ),
+    case(
+        "predict m.json t.csv",
+        "give names by --names where the model is trained",
+        &[
+            "names.txt < x\ny\na\nb\nc\nd\ne\n",
+            "select train.svm --names names.txt -k 2 --lambda 1 -o named.json",
+            "evaluate t.csv --label grade --query topic --model t.json",
+        ],
+    ),
+    case(
+        "evaluate t.csv --model t.json --missing 0",
+        "leave the option out, or train a model with --missing 0",
+        &[
+            "evaluate t.csv --model t.json",
+            "select t.csv --label grade --query topic --missing 0 -k 1 --lambda 1 -o t.json",
+            "evaluate t.csv --model t.json --missing 0",
+        ],
+    ),
+    case(
+        "evaluate train.svm m.json",
+        "give a model by --model m.json",
+        &["evaluate train.svm --model m.json"],
+    ),
+    case(
+        "explain m.json train.svm a --texts other.txt",
+        "name the texts of these data",
+        &[
+            "other.txt < 1\n2\n3\n4\n5\n6\n7\n8\n",
+            "explain m.json train.svm a --texts other.txt",
+        ],
+    ),
+    case(
+        "select train.svm -k 1 --lambda 1 --include first",
+        "give their numbers",
+        &["select train.svm -k 1 --lambda 1 --include 2"],
+    ),
+    case(
+        "select train.svm -k 2 --lambda 1 --include 5",
+        "is constant within every query, so that it cannot help: leave it out",
+        &["select train.svm -k 2 --lambda 1"],
+    ),
+    case(
+        "select train.svm -k 2 --lambda 1 --strategy bounded --criterion cindex",
+        "; use ",
+        &[
+            "select train.svm -k 2 --lambda 1 --strategy lowmem --criterion cindex",
+            "select train.svm -k 2 --lambda 1 --strategy dense --criterion cindex",
+        ],
+    ),
+    case(
+        "select negative.svm -k 1 --lambda 1 --strategy distil",
+        "use a strategy and weights that need no teacher",
+        &["select train.svm -k 1 --lambda 1 --strategy lowmem"],
+    ),
+    case(
+        "explain k.json train.svm a",
+        "train with the linear kernel, or select features",
+        &[
+            "train train.svm --lambda 1 -o k.json",
+            "explain k.json train.svm a",
+            "select train.svm -k 1 --lambda 1 -o k.json",
+            "explain k.json train.svm a",
+        ],
+    ),
+    case(
+        "evaluate negative.svm --model m.json",
+        "name them by --metrics",
+        &["evaluate negative.svm --model m.json --metrics cindex"],
+    ),
+    case(
+        "train train.svm --lambda 1 --objective pairs --pairs self.txt",
+        "expected another row than 1",
+        &[
+            "self.txt < 1 2\n2 3\n",
+            "train train.svm --lambda 1 --objective pairs --pairs self.txt",
+        ],
+    ),
+    case(
+        "train large.svm --lambda 1",
+        "at most 1e100 can be computed with",
+        &["train large.svm --lambda 1 --scale sd"],
+    ),
+    case(
+        "train kernel.svm --lambda 1 --kernel precomputed",
+        "to its diagonal, which makes it a kernel",
+        &[
+            "kernel.svm < 2 qid:1 1:2 2:2\n0 qid:1 1:2 2:2\n1 qid:2 3:2\n0 qid:2 4:2\n",
+            "train kernel.svm --lambda 1 --kernel precomputed",
+        ],
+    ),
+    case(
+        "tune train.svm -k 2 --labels raw,unit --lambdas 1",
+        "judge by a measure such as cindex (--choose-by), or give one scale of labels (--labels)",
+        &[
+            "tune train.svm -k 2 --labels raw,unit --lambdas 1 --choose-by cindex",
+            "tune train.svm -k 2 --labels unit --lambdas 1",
+        ],
+    ),
+    case(
+        "tune many.svm -k 2 --strategies distil --evidence lqo --lambdas 1",
+        "judge by folds or by validation data",
+        &[
+            "tune many.svm -k 2 --strategies distil --evidence folds:2 --lambdas 1",
+            "tune many.svm -k 2 --strategies distil --evidence test.svm --lambdas 1",
+        ],
+    ),
+];
+
+/// What follows a remedy: a file, or a run that succeeds.
+fn follow(folder: &Folder, step: &str) {
+    match step.split_once(" < ") {
+        Some((name, text)) => folder.write(name, text),
+        None if step.starts_with("rankrls ") => {
+            let output = folder.shell(step);
+            let errors = String::from_utf8_lossy(&output.stderr);
+            assert!(output.status.success(), "{step}: {errors}");
+        }
+        None => drop(folder.run(step)),
+    }
+}
+
+#[test]
+fn remedies_that_are_followed_help() {
+    for Case {
+        refused,
+        remedy,
+        followed,
+    } in CASES
+    {
+        let folder = folder();
+        let output = folder.command(refused).output().unwrap();
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert!(!output.status.success(), "{refused}");
+        assert!(errors.contains(remedy), "{refused}: {errors}");
+        followed.iter().for_each(|step| follow(&folder, step));
+    }
+}
+
+/// Those of unfinished work, and of names that something else has.
+#[test]
+fn what_stands_in_the_way_is_moved_or_gone_on_with() {
+    let folder = folder();
+    let select = "select train.svm -k 2 --lambda 1 -o new.json";
+    let mut model = folder.document("m.json");
+    model["unfinished"] = serde_json::json!({"taken": 2, "asked": 3});
+    folder.write("new.json.part", model.to_string());
+    folder.refused(&format!("{select} => (go on with --resume, or delete it)"));
+    folder.run(&format!("{select} --resume"));
+    folder.write("new.json.part", TRAIN);
+    let other = "it is something else: move it away, or name another output";
+    folder.refused(&format!("{select} => {other}"));
+    folder.run("select train.svm -k 2 --lambda 1 -o newer.json");
+    std::fs::rename(folder.path("new.json.part"), folder.path("away")).unwrap();
+    folder.run(select);
+    // Two that were joined are no work of a run.
+    let text = folder.read("new.json");
+    folder.write("new.json.part", format!("{text}{text}"));
+    folder.refused(&format!("{select} => found another file ({other})"));
+    assert_eq!(folder.read("new.json.part").len(), 2 * text.len());
+    // Names of other data beside an output.
+    folder.write("c.names.txt", "other\n");
+    let convert = "convert train.svm -o";
+    folder.refused(&format!(
+        "{convert} c.svm => give another output, or delete the file"
+    ));
+    folder.run(&format!("{convert} d.svm"));
+    folder.run(&format!("{convert} c.svm --names names.txt"));
+}
+
+/// Each remedy of the command that is the same words wherever it comes stands in a case, or cannot come here.
+#[test]
+fn no_remedy_is_left_out() {
+    let elsewhere = [
+        // Arrays alone have gaps, and ranks no teacher of their own.
+        "read missing values with --missing",
+        "as --teacher FILE",
+        // Followed in tests of their own.
+        "go on with --resume",
+    ];
+    for remedy in Remedy::examples() {
+        if matches!(
+            remedy,
+            Remedy::Name(_) | Remedy::Set(..) | Remedy::LeaveOut(_) | Remedy::Ignore(_)
+        ) {
+            continue;
+        }
+        let words = remedy.worded(Wording::Command);
+        let known = |part: &str| words.contains(part) || part.contains(&*words);
+        let is_here = CASES.iter().any(|case| known(case.remedy));
+        assert!(is_here || elsewhere.into_iter().any(known), "{words}");
+    }
+}
