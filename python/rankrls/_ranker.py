@@ -153,7 +153,11 @@ class Ranker(RegressorMixin, BaseEstimator):
             "ensure_all_finite": False,
             "ensure_min_samples": 2 if fit else 1,
         }
-        return validate_data(self, _data.handed(X), reset=fit, **options)
+        try:
+            return validate_data(self, _data.handed(X), reset=fit, **options)
+        except OverflowError as error:
+            # An array of objects may hold whole numbers of any size.
+            raise ValueError(f"X: expected numbers: {error}") from error
 
     def _rows(self, X: Any) -> Any:
         """Rows to score, as `_checked` has them. The columns of the features alone are enough where

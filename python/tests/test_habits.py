@@ -190,6 +190,14 @@ def test_what_is_no_label_and_no_id_is_told_with_its_row(data, message, small):
         GreedyRankRLS(2, alpha=1.0).fit(X, **{"y": y, "qid": qid, **data})
 
 
+def test_a_whole_number_past_all_floats_names_its_argument(small):
+    X, y, qid = small
+    X = X.astype(object)
+    X[4, 2] = 10**400
+    with pytest.raises(ValueError, match="X: expected numbers: int too large"):
+        GreedyRankRLS(2, alpha=1.0).fit(X, y, qid=qid)
+
+
 def test_names_of_a_model_are_compared_with_those_that_are_given(small):
     X, y, qid = small
     names = [f"c{column}" for column in range(30)]
