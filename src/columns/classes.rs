@@ -27,8 +27,12 @@ use super::query_rows::{QueryRows, QueryStarts};
 use crate::data::{Column, Columns, Queries, pieces};
 use crate::stop;
 
+/// Columns are sorted by the highest bits of their hashes first, which have 60.
+const SHARDS: usize = 1 << 8;
+const SHARD: u32 = 60 - SHARDS.ilog2();
+
 /// A stored column and its class.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Digest {
     /// The hash of the form.
     pub(super) hash: u64,
@@ -37,9 +41,19 @@ pub(super) struct Digest {
     pub(super) column: u32,
 }
 
+/// What columns have in common.
+#[derive(Debug, Default)]
+pub(super) struct Classified {
+    /// The columns that are not constant in every query, by their hashes.
+    pub(super) digests: Vec<Digest>,
+    /// Those that are mirror images of the first of their class.
+    pub(super) mirrored: Vec<u32>,
+    /// How many have an entry that is not 0.
+    pub(super) occupied: usize,
+}
+
 /// Groups the stored `columns` that are not constant within every query into classes (`docs/derivation.md`,
-/// section 8): in the order of the first column of each class, and in each class ascending. The second list has
-/// the columns that are mirror images of the first of their class, ascending.
+/// section 8).
 ///
 /// Hashes every column, sorts, and compares the columns of equal hash entry by entry.
 /// O(nnz + n log n) time, O(n) memory.
@@ -47,33 +61,74 @@ pub(super) fn classify<'q>(
     columns: &Columns<'_>,
     starts: &QueryStarts,
     scratch: impl Fn() -> Canonicaliser<'q> + Send + Sync,
-) -> (Vec<Digest>, Vec<u32>) {
-    let digest = |column: u32| {
-        let hash = form_hash(starts, columns.column(column as usize))?;
-        let class = column;
-        Some(Digest {
-            hash,
-            class,
-            column,
-        })
-    };
+) -> Classified {
     let tasks = pieces(columns.lengths(), PIECE).into_par_iter();
-    let digests = tasks.flat_map_iter(|piece| {
-        // Columns count in 32 bits.
-        let length = if stop::requested() { 0 } else { piece.len() };
-        let all = (0..).skip(piece.start).take(length);
-        all.filter_map(digest)
-    });
-    let mut digests: Vec<Digest> = digests.collect();
-    digests.par_sort_unstable_by_key(|digest| (digest.hash, digest.column));
-    let buckets = digests.par_chunk_by_mut(|a, b| a.hash == b.hash);
-    let named = buckets.map_init(scratch, |canonicaliser, bucket| {
-        name_classes(columns, canonicaliser, bucket)
-    });
-    let mut mirrored: Vec<u32> = named.flatten_iter().collect();
-    mirrored.sort_unstable();
-    digests.par_sort_unstable_by_key(|digest| (digest.class, digest.column));
-    (digests, mirrored)
+    let found = tasks.map(|piece| digests_of(columns, starts, piece));
+    let found: Vec<(Vec<Digest>, usize)> = found.collect();
+    let occupied = found.iter().map(|(_, occupied)| occupied).sum();
+    let mut digests = vec![Digest::default(); found.iter().map(|(some, _)| some.len()).sum()];
+    let shards = shards(&found, &mut digests);
+    let named = shards
+        .into_par_iter()
+        .map_init(scratch, |canonicaliser, shard| {
+            shard.sort_unstable_by_key(|digest| (digest.hash, digest.column));
+            let buckets = shard.chunk_by_mut(|a, b| a.hash == b.hash);
+            let mirrored = buckets.flat_map(|bucket| name_classes(columns, canonicaliser, bucket));
+            mirrored.collect::<Vec<u32>>()
+        });
+    let mirrored = named.flatten_iter().collect();
+    Classified {
+        digests,
+        mirrored,
+        occupied,
+    }
+}
+
+/// The digests of some columns, each a class of its own, and how many columns have an entry that is not 0.
+fn digests_of(
+    columns: &Columns<'_>,
+    starts: &QueryStarts,
+    piece: Range<usize>,
+) -> (Vec<Digest>, usize) {
+    // Columns count in 32 bits.
+    let length = if stop::requested() { 0 } else { piece.len() };
+    let (mut digests, mut occupied) = (Vec::new(), 0);
+    for column in (0..).skip(piece.start).take(length) {
+        let own = columns.column(column as usize);
+        let hash = form_hash(starts, own);
+        digests.extend(hash.map(|hash| Digest {
+            hash,
+            class: column,
+            column,
+        }));
+        let is_occupied = hash.is_some() || own.values.iter().any(|&value| value != 0.0);
+        occupied += usize::from(is_occupied);
+    }
+    (digests, occupied)
+}
+
+/// Sorts digests by the highest bits of their hashes, and cuts them there: parts that fit the cache.
+fn shards<'d>(found: &[(Vec<Digest>, usize)], sorted: &'d mut [Digest]) -> Vec<&'d mut [Digest]> {
+    let all = || found.iter().flat_map(|(some, _)| some);
+    // Less than the shards.
+    let shard = |digest: &Digest| (digest.hash >> SHARD) as usize;
+    let mut places = vec![0; SHARDS];
+    for digest in all() {
+        places[shard(digest)] += 1;
+    }
+    let sizes = places.clone();
+    let mut end = 0;
+    for place in &mut places {
+        end += std::mem::replace(place, end);
+    }
+    for digest in all() {
+        let place = &mut places[shard(digest)];
+        sorted[*place] = *digest;
+        *place += 1;
+    }
+    let mut rest = sorted;
+    let cut = |size| rest.split_off_mut(..size).unwrap_or_default();
+    sizes.into_iter().map(cut).collect()
 }
 
 /// Makes the lowest column of each class the name of the class, among columns of the same hash, and returns the
@@ -83,22 +138,27 @@ fn name_classes(
     canonicaliser: &mut Canonicaliser<'_>,
     bucket: &mut [Digest],
 ) -> Vec<u32> {
-    let (mut firsts, mut mirrored): (Vec<u32>, Vec<u32>) = Default::default();
+    let mut mirrored = Vec::new();
+    // The first columns of classes, with their forms and signs once these were asked for.
+    let mut firsts: Vec<(u32, Option<(Form, Sign)>)> = Vec::new();
     for digest in bucket {
         let column = columns.column(digest.column as usize);
-        let mut alike = |&first: &u32| {
-            let known = columns.column(first as usize);
+        let mut alike = |(first, form): &mut (u32, Option<(Form, Sign)>)| {
+            let known = columns.column(*first as usize);
             // Most members are the first over again.
-            let same = (known == column).then_some(1);
-            let sign = same.or_else(|| canonicaliser.sign_between(known, column));
-            sign.map(|sign| (first, sign))
+            if known == column {
+                return Some((*first, 1));
+            }
+            let (form, sign) = form.get_or_insert_with(|| canonicaliser.form_of(known));
+            let other = canonicaliser.canonicalise(column);
+            (*form == canonicaliser.form).then_some((*first, *sign * other))
         };
-        match firsts.iter().find_map(&mut alike) {
+        match firsts.iter_mut().find_map(&mut alike) {
             Some((first, sign)) => {
                 digest.class = first;
                 mirrored.extend((sign < 0).then_some(digest.column));
             }
-            None => firsts.push(digest.column),
+            None => firsts.push((digest.column, None)),
         }
     }
     mirrored
@@ -168,6 +228,15 @@ impl Form {
         self.values.push(value);
     }
 
+    /// Adds entries without roundings.
+    fn extend(&mut self, column: Column<'_>) {
+        self.rows.extend_from_slice(column.rows);
+        self.values.extend_from_slice(column.values);
+        if !self.roundings.is_empty() {
+            self.roundings.resize(self.rows.len(), 0.0);
+        }
+    }
+
     /// Makes the first entry positive, and returns the sign by which all were multiplied.
     fn turn(&mut self) -> Sign {
         if self.values.first().is_none_or(|&first| first > 0.0) {
@@ -218,12 +287,10 @@ impl<'q> Canonicaliser<'q> {
         self.form.turn()
     }
 
-    /// The sign by which two columns differ, up to constants, if they have the same canonical form.
-    fn sign_between(&mut self, a: Column<'_>, b: Column<'_>) -> Option<Sign> {
-        let sign = self.canonicalise(a);
-        let form = std::mem::take(&mut self.form);
-        let other = self.canonicalise(b);
-        (form == self.form).then_some(sign * other)
+    /// The canonical form of a column, to be kept, and its sign.
+    fn form_of(&mut self, column: Column<'_>) -> (Form, Sign) {
+        let sign = self.canonicalise(column);
+        (self.form.clone(), sign)
     }
 
     /// Adds the part of the form in the query that has the rows of `range`.
@@ -236,6 +303,10 @@ impl<'q> Canonicaliser<'q> {
         }
         let entries = column.values.iter().filter(|&&value| value != 0.0).count();
         if 2 * entries < range.len() {
+            if entries == column.values.len() {
+                self.form.extend(column);
+                return;
+            }
             for (row, value) in column.entries().filter(|entry| entry.1 != 0.0) {
                 self.form.push(row, value, 0.0);
             }

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 
 use rayon::prelude::*;
 
-use super::classes::{Canonicaliser, Digest, classify};
+use super::classes::{Canonicaliser, Classified, Digest, classify};
 use super::geometry::Geometry;
 use super::members::{Factors, Members, Sign};
 use super::query_rows::{QueryRows, QueryStarts};
@@ -37,6 +37,9 @@ const MEASURED: u64 = 4 + 8 + 24 + 12 - 16;
 /// that is made first.
 const ADOPTED: u64 = 2 * 12 + 8 + 20;
 
+/// No column.
+const NONE: u32 = u32::MAX;
+
 /// The classes of the columns so far.
 #[derive(Debug)]
 pub(crate) struct Gathering {
@@ -53,7 +56,7 @@ pub(crate) struct Gathering {
     roundings: HashMap<u32, Vec<f64>>,
     /// The hash of the form of each class, and the class.
     hashes: Vec<(u64, u32)>,
-    /// The class and the feature of each column that varies in a query.
+    /// The class and the feature of each column that varies in a query, features ascending.
     members: Vec<(u32, u32)>,
     /// The features of these that are mirror images of the first of their class.
     mirrored: Vec<u32>,
@@ -112,31 +115,55 @@ impl Gathering {
     /// Adds columns, whose features are above all those before. Refuses those that there is not the memory for.
     pub(crate) fn add(&mut self, columns: &Columns<'_>) -> Result<()> {
         self.check(SOUGHT * columns.len() as u64)?;
-        let occupied = |&column: &usize| columns.column(column).values.iter().any(|&v| v != 0.0);
-        self.occupied += (0..columns.len()).into_par_iter().filter(occupied).count();
-        let (digests, mirrored) = classify(columns, &self.starts, || self.canonicaliser());
-        let classes: Vec<&[Digest]> = digests.chunk_by(|a, b| a.class == b.class).collect();
-        let known = self.find(columns, &classes);
-        let mut new: Vec<u32> = Vec::new();
-        for (class, found) in classes.iter().zip(known) {
-            // Classes are at most as many as columns, which count in 32 bits.
-            let next = || u32::try_from(self.signs.len() + new.len()).unwrap_or(u32::MAX);
-            let (number, sign) = found.unwrap_or_else(|| (next(), 1));
-            if found.is_none() {
-                new.push(class[0].column);
-                self.hashes.push((class[0].hash, number));
-            }
-            for digest in *class {
-                let feature = columns.feature(digest.column as usize);
-                self.members.push((number, feature));
-                let turned = mirrored.binary_search(&digest.column).is_ok();
-                self.mirrored
-                    .extend((turned != (sign < 0)).then_some(feature));
+        let found = classify(columns, &self.starts, || self.canonicaliser());
+        self.occupied += found.occupied;
+        let firsts = found.digests.iter();
+        let firsts: Vec<Digest> = firsts
+            .filter(|digest| digest.class == digest.column)
+            .copied()
+            .collect();
+        let known = self.find(columns, &firsts);
+        let unknown = firsts
+            .iter()
+            .zip(&known)
+            .filter(|(_, known)| known.is_none());
+        let mut new: Vec<Digest> = unknown.map(|(digest, _)| *digest).collect();
+        new.sort_unstable_by_key(|digest| digest.column);
+        // Of the first columns of classes the class, and the sign by which the first of all differs.
+        let mut classes: Vec<(u32, Sign)> = vec![(0, 1); columns.len()];
+        for (digest, known) in firsts.iter().zip(known) {
+            if let Some(class) = known {
+                classes[digest.column as usize] = class;
             }
         }
-        drop(classes);
-        drop(digests);
+        // Classes are at most as many as columns, which count in 32 bits.
+        let next = u32::try_from(self.signs.len()).unwrap_or(u32::MAX);
+        for (digest, number) in new.iter().zip(next..) {
+            classes[digest.column as usize].0 = number;
+            self.hashes.push((digest.hash, number));
+        }
+        self.add_members(columns, found, &classes);
+        let new: Vec<u32> = new.iter().map(|digest| digest.column).collect();
         self.adopt(columns, &new)
+    }
+
+    /// Adds columns to their classes, of which the first columns of classes have the numbers and signs.
+    fn add_members(&mut self, columns: &Columns<'_>, found: Classified, classes: &[(u32, Sign)]) {
+        let mut firsts = vec![(NONE, 1); columns.len()];
+        for digest in found.digests {
+            firsts[digest.column as usize].0 = digest.class;
+        }
+        for column in found.mirrored {
+            firsts[column as usize].1 = -1;
+        }
+        for (position, (first, sign)) in firsts.into_iter().enumerate() {
+            let Some(&(class, of_first)) = classes.get(first as usize) else {
+                continue;
+            };
+            let feature = columns.feature(position);
+            self.members.push((class, feature));
+            self.mirrored.extend((sign != of_first).then_some(feature));
+        }
     }
 
     fn canonicaliser(&self) -> Canonicaliser<'_> {
@@ -144,41 +171,34 @@ impl Gathering {
         Canonicaliser::over(QueryRows::with(queries, query_of_row, &self.starts))
     }
 
-    /// The class that each of these classes of `columns` belongs to, if it is known, and the sign by which the first
-    /// columns of both differ.
-    fn find(&mut self, columns: &Columns<'_>, classes: &[&[Digest]]) -> Vec<Option<(u32, Sign)>> {
-        let mut known = vec![None; classes.len()];
-        if self.hashes.is_empty() {
-            return known;
-        }
-        self.hashes.par_sort_unstable();
-        let mut sought: Vec<(Digest, &mut Option<(u32, Sign)>)> = classes
-            .iter()
-            .map(|class| class[0])
-            .zip(&mut known)
-            .collect();
-        sought.par_sort_unstable_by_key(|(digest, _)| digest.hash);
+    /// The class that each of the first columns of classes belongs to, which come by their hashes, if it is known, and
+    /// the sign by which it differs from the first of all.
+    fn find(&mut self, columns: &Columns<'_>, firsts: &[Digest]) -> Vec<Option<(u32, Sign)>> {
+        // A stable sort merges those of the last batch with those before, which are sorted already.
+        self.hashes.sort_by_key(|&(hash, _)| hash);
         let scratch = || self.canonicaliser();
-        let tasks = sought.par_chunks_mut(CLASSES);
-        tasks.for_each_init(scratch, |canonicaliser, task| {
-            if stop::requested() {
-                return;
-            }
-            let first = task[0].0.hash;
-            let mut hashes = &self.hashes[self.hashes.partition_point(|&(hash, _)| hash < first)..];
-            for (digest, slot) in task {
+        let tasks = firsts.par_chunks(CLASSES);
+        let found = tasks.map_init(scratch, |canonicaliser, task| {
+            let least = task[0].hash;
+            let above = self.hashes.partition_point(|&(hash, _)| hash < least);
+            let mut hashes = &self.hashes[above..];
+            let known = |digest: &Digest| {
+                if stop::requested() {
+                    return None;
+                }
                 let lower = hashes.iter().take_while(|&&(hash, _)| hash < digest.hash);
                 hashes = &hashes[lower.count()..];
                 let column = columns.column(digest.column as usize);
                 let equal = hashes.iter().take_while(|&&(hash, _)| hash == digest.hash);
                 let mut alike = equal.map(|&(_, class)| class);
-                **slot = alike.find_map(|class| {
+                alike.find_map(|class| {
                     let sign = self.sign_in(class, column, canonicaliser)?;
                     Some((class, sign * self.signs[class as usize]))
-                });
-            }
+                })
+            };
+            task.iter().map(known).collect::<Vec<_>>()
         });
-        known
+        found.flatten_iter().collect()
     }
 
     /// The sign by which a column differs from that of a class, if it belongs to it.
@@ -270,12 +290,7 @@ impl Gathering {
             self.signs.clear();
             self.largest.clear();
         }
-        self.members.par_sort_unstable();
-        let mut members = Members::with_mirrored(self.mirrored);
-        for class in self.members.chunk_by(|a, b| a.0 == b.0) {
-            members.push(class.iter().map(|&(_, feature)| feature));
-        }
-        members.shrink();
+        let members = Members::new(self.signs.len(), &self.members, self.mirrored);
         self.columns.shrink();
         let width = self.columns.width;
         let summary = Summary {

@@ -14,27 +14,31 @@ pub(super) struct Members {
 }
 
 impl Members {
-    /// No class yet, of columns of which these are mirror images of the first of their class.
-    pub(super) fn with_mirrored(mut mirrored: Vec<u32>) -> Self {
-        mirrored.sort_unstable();
+    /// So many classes, each with a member, of these pairs of a class and a feature, features ascending. Also
+    /// ascending are those that are mirror images of the first of their class.
+    pub(super) fn new(classes: usize, members: &[(u32, u32)], mut mirrored: Vec<u32>) -> Self {
+        // Columns count in 32 bits, so their number does.
+        let mut ends = vec![0; classes];
+        for &(class, _) in members {
+            ends[class as usize] += 1;
+        }
+        // Where each begins, which becomes where it ends as its features come.
+        let mut end = 0;
+        for start in &mut ends {
+            end += std::mem::replace(start, end);
+        }
+        let mut features = vec![0; members.len()];
+        for &(class, feature) in members {
+            let place = &mut ends[class as usize];
+            features[*place as usize] = feature;
+            *place += 1;
+        }
         mirrored.shrink_to_fit();
         Self {
+            features,
+            ends,
             mirrored,
-            ..Self::default()
         }
-    }
-
-    /// Adds a class.
-    pub(super) fn push(&mut self, features: impl Iterator<Item = u32>) {
-        self.features.extend(features);
-        // Columns count in 32 bits, so their number does.
-        let end = u32::try_from(self.features.len()).unwrap_or(u32::MAX);
-        self.ends.push(end);
-    }
-
-    /// Gives back the memory for classes that do not come.
-    pub(super) fn shrink(&mut self) {
-        self.features.shrink_to_fit();
     }
 
     /// Number of classes.

@@ -123,10 +123,15 @@ impl Content {
         let before = self.gathered.len();
         self.gathered.resize(before + ENTRY * count, 0);
         let places = self.gathered[before..].as_chunks_mut::<ENTRY>().0;
-        let entries = part.entries().filter(|&(_, value)| value != 0.0);
-        for ((row, value), place) in entries.zip(places) {
+        let write = |((row, value), place): ((u32, f64), &mut [u8; ENTRY])| {
             place[..8].copy_from_slice(&u64::from(row).to_le_bytes());
             place[8..].copy_from_slice(&value.to_bits().to_le_bytes());
+        };
+        if count == part.values.len() {
+            part.entries().zip(places).for_each(write);
+        } else {
+            let entries = part.entries().filter(|&(_, value)| value != 0.0);
+            entries.zip(places).for_each(write);
         }
         self.hash_full();
     }

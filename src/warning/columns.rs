@@ -5,6 +5,8 @@
 //!   below one in a million.
 //! - Deviations within queries are those that the column classes know: no column is read for them.
 
+use std::sync::OnceLock;
+
 use rankrls_files::{Parameter, Remedy, short};
 use rayon::prelude::*;
 
@@ -20,9 +22,11 @@ const RARE: f64 = -14.0;
 /// What a column is that has the labels in it.
 const LABELS: &str = "is the label times a number plus another in every row: it tells the labels, and other rows have none";
 
-/// Columns that deserve a second look, found among columns that come some at a time.
+/// Columns that deserve a second look, found among columns of the same rows that come some at a time.
 #[derive(Debug, Default)]
 pub struct OddColumns {
+    /// The labels, once they were looked at.
+    told: OnceLock<Option<Labels>>,
     /// Features with numbers of rows, and what these are.
     numberings: Vec<(u32, &'static str)>,
     /// Features that tell the labels.
@@ -32,7 +36,7 @@ pub struct OddColumns {
 impl OddColumns {
     /// Looks at the stored columns of `data`, which may be some of all.
     pub fn look(&mut self, data: &Dataset<'_>) {
-        let labels = Labels::of(data);
+        let labels = self.told.get_or_init(|| Labels::of(data));
         let positions = (0..data.stored_columns()).into_par_iter();
         // Few columns are odd, of millions.
         let odd = positions.filter_map(|position| {
@@ -137,6 +141,7 @@ fn called(feature: u32, data: &Dataset<'_>) -> String {
 }
 
 /// The labels of data, of which there are so many different ones that no column has them by chance.
+#[derive(Debug)]
 struct Labels {
     /// A row with the least label, and one with the largest.
     ends: [usize; 2],
