@@ -163,6 +163,11 @@ pub(super) fn pair(line: &[u8], at: usize, missing: Option<f64>) -> Result<Pair,
     let Some((index, colon)) = index(line, at) else {
         return Err(no_pair(line, at));
     };
+    // Most values are small counts.
+    if let [digit @ b'0'..=b'9', b' ' | b'\t', ..] = line[colon + 1..] {
+        let (value, end) = (f64::from(digit - b'0'), colon + 2);
+        return Ok(Pair { index, value, end });
+    }
     if let Some((value, length)) = short(&line[colon + 1..]) {
         let end = colon + 1 + length;
         if value < LEAST_MARKER && ends(line, end) {
@@ -175,6 +180,12 @@ pub(super) fn pair(line: &[u8], at: usize, missing: Option<f64>) -> Result<Pair,
 /// The number at `at` and the position of the colon after it.
 #[inline]
 fn index(line: &[u8], at: usize) -> Option<(u64, usize)> {
+    if let Some(word) = line[at..].first_chunk()
+        && let Some((index, length)) = up_to_seven_digits(u64::from_le_bytes(*word))
+        && line[at + length] == b':'
+    {
+        return Some((index, at + length));
+    }
     let mut index = 0u64;
     let mut end = at;
     while let Some(digit) = line.get(end).map(|byte| byte.wrapping_sub(b'0'))
@@ -184,6 +195,26 @@ fn index(line: &[u8], at: usize) -> Option<(u64, usize)> {
         end += 1;
     }
     (end > at && line.get(end) == Some(&b':')).then_some((index, end))
+}
+
+/// The number that text of eight bytes begins with, the first byte lowest, and its length, unless it has none or eight
+/// digits: all at once, as branches that depend on digits are slow.
+#[inline]
+fn up_to_seven_digits(text: u64) -> Option<(u64, usize)> {
+    const EACH: u64 = 0x0101_0101_0101_0101;
+    // Digits are 0 to 9 now, and the highest bit of the first byte that is none becomes 1.
+    let digits = text ^ EACH * 0x30;
+    let others = (digits.wrapping_add(EACH * 0x76) | digits) & EACH * 0x80;
+    let length = others.trailing_zeros() / 8;
+    if !(1..8).contains(&length) {
+        return None;
+    }
+    // Zeros come first; then pairs, fours and all eight digits become a number each.
+    let ones = digits << (64 - 8 * length);
+    let pairs = ones.wrapping_mul(1 + (10 << 8)) >> 8 & 0x00ff_00ff_00ff_00ff;
+    let fours = pairs.wrapping_mul(1 + (100 << 16)) >> 16 & 0x0000_ffff_0000_ffff;
+    let index = fours.wrapping_mul(1 + (10_000 << 32)) >> 32;
+    Some((index, length as usize))
 }
 
 fn long_pair(
@@ -279,6 +310,25 @@ mod tests {
     use rankrls_files::text::without_comment;
 
     use super::*;
+
+    #[test]
+    fn digits_at_once_are_the_number_that_they_write() {
+        for number in (0..12_000u64).chain([99_999, 1_234_567, 9_999_999]) {
+            for end in [':', ' ', '/', ';', 'é', '\0', '\u{7f}', '-'] {
+                let written = number.to_string();
+                let text = format!("{written}{end}9876543210");
+                let word = *text.as_bytes().first_chunk().unwrap();
+                let found = up_to_seven_digits(u64::from_le_bytes(word));
+                assert_eq!(found, Some((number, written.len())), "{text}");
+                let line = format!("0{written}{end}1 2:3");
+                let colon = (end == ':').then_some((number, written.len() + 1));
+                assert_eq!(index(line.as_bytes(), 0), colon, "{line}");
+            }
+        }
+        for none in [*b":1234567", *b"12345678", *b"\xff1234567", *b"a:123456"] {
+            assert_eq!(up_to_seven_digits(u64::from_le_bytes(none)), None);
+        }
+    }
 
     #[test]
     fn lines_end_before_comments_and_blanks() {

@@ -145,7 +145,6 @@ impl StepTerms {
         (self.error, self.rounding) = (state.error(), state.rounding(longest));
         let rows = state.labels().len();
         self.examples.resize(rows, ExampleTerms::default());
-        self.first.resize(rows, [0.0; LANES]);
         self.transformed.resize(rows, 0.0);
         self.recent.follow(state);
         self.describe_queries(state);
@@ -284,6 +283,8 @@ impl StepTerms {
         if !self.first_matter() {
             return;
         }
+        // 64 bytes a row, in few steps.
+        self.first.resize(self.transformed.len(), [0.0; LANES]);
         let mut g = vec![[0.0; LANES]; self.at.steps];
         for (lane, products) in self.resolved.iter().take(LANES).enumerate() {
             for &(step, [_, own]) in products {
