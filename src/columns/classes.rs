@@ -228,15 +228,6 @@ impl Form {
         self.values.push(value);
     }
 
-    /// Adds entries without roundings.
-    fn extend(&mut self, column: Column<'_>) {
-        self.rows.extend_from_slice(column.rows);
-        self.values.extend_from_slice(column.values);
-        if !self.roundings.is_empty() {
-            self.roundings.resize(self.rows.len(), 0.0);
-        }
-    }
-
     /// Makes the first entry positive, and returns the sign by which all were multiplied.
     fn turn(&mut self) -> Sign {
         if self.values.first().is_none_or(|&first| first > 0.0) {
@@ -278,6 +269,11 @@ impl<'q> Canonicaliser<'q> {
     /// O(non-zeros) time; allocates only while the form and the scratch grow.
     pub(crate) fn canonicalise(&mut self, column: Column<'_>) -> Sign {
         self.form.clear();
+        if self.is_sparse(column) {
+            self.form.rows.extend_from_slice(column.rows);
+            self.form.values.extend_from_slice(column.values);
+            return self.form.turn();
+        }
         let mut rest = column;
         while let Some(&row) = rest.rows.first() {
             let range = self.rows.around(row as usize);
@@ -285,6 +281,25 @@ impl<'q> Canonicaliser<'q> {
             self.add_query(range, segment);
         }
         self.form.turn()
+    }
+
+    /// Whether a column is its canonical form.
+    pub(super) fn is_canonical(&self, column: Column<'_>) -> bool {
+        column.values.first().is_some_and(|&first| first > 0.0) && self.is_sparse(column)
+    }
+
+    /// Whether a column has entries other than 0 in less than half of the rows of each query: the form is the column,
+    /// or its mirror image.
+    fn is_sparse(&self, column: Column<'_>) -> bool {
+        let mut rest = column;
+        while let Some(&row) = rest.rows.first() {
+            let range = self.rows.around(row as usize);
+            let entries = rest.take_rows_below(range.end).rows.len();
+            if 2 * entries >= range.len() {
+                return false;
+            }
+        }
+        column.values.iter().all(|&value| value != 0.0)
     }
 
     /// The canonical form of a column, to be kept, and its sign.
@@ -303,10 +318,6 @@ impl<'q> Canonicaliser<'q> {
         }
         let entries = column.values.iter().filter(|&&value| value != 0.0).count();
         if 2 * entries < range.len() {
-            if entries == column.values.len() {
-                self.form.extend(column);
-                return;
-            }
             for (row, value) in column.entries().filter(|entry| entry.1 != 0.0) {
                 self.form.push(row, value, 0.0);
             }

@@ -258,15 +258,22 @@ impl Gathering {
             return forms;
         }
         let mut canonicaliser = self.canonicaliser();
-        for (&column, class) in new.iter().zip(0..) {
-            let column = column as usize;
-            let values = columns.column(column).values.iter();
-            let sizes = values.map(|value| value.abs());
+        for (&position, class) in new.iter().zip(0..) {
+            let (column, feature) = (
+                columns.column(position as usize),
+                columns.feature(position as usize),
+            );
+            let sizes = column.values.iter().map(|value| value.abs());
             forms.largest.push(sizes.fold(0.0, f64::max));
-            let sign = canonicaliser.canonicalise(columns.column(column));
+            if canonicaliser.is_canonical(column) {
+                forms.signs.push(1);
+                forms.columns.push_column(feature, column);
+                continue;
+            }
+            let sign = canonicaliser.canonicalise(column);
             let (own, roundings) = (canonicaliser.form.column(), canonicaliser.form.roundings());
             forms.signs.push(sign);
-            forms.columns.push_column(columns.feature(column), own);
+            forms.columns.push_column(feature, own);
             if !roundings.is_empty() {
                 forms.roundings.push((class, roundings.to_vec()));
             }

@@ -203,8 +203,8 @@ fn index(line: &[u8], at: usize) -> Option<(u64, usize)> {
 fn up_to_seven_digits(text: u64) -> Option<(u64, usize)> {
     const EACH: u64 = 0x0101_0101_0101_0101;
     // Digits are 0 to 9 now, and the highest bit of the first byte that is none becomes 1.
-    let digits = text ^ EACH * 0x30;
-    let others = (digits.wrapping_add(EACH * 0x76) | digits) & EACH * 0x80;
+    let digits = text ^ (EACH * 0x30);
+    let others = (digits.wrapping_add(EACH * 0x76) | digits) & (EACH * 0x80);
     let length = others.trailing_zeros() / 8;
     if !(1..8).contains(&length) {
         return None;

@@ -15,7 +15,7 @@ use rayon::prelude::*;
 /// Bytes of a body from which on a page is full.
 const FULL: usize = if cfg!(test) { 1 << 6 } else { 1 << 14 };
 
-/// Bits by which entries are sorted at a time.
+/// Most bits by which entries are sorted at a time.
 const DIGIT: u32 = 12;
 
 /// Entries of rows that are sorted at once.
@@ -201,9 +201,12 @@ fn sort_by_column(entries: &mut Vec<Entry>) {
     }
     let last = entries.iter().map(|entry| entry.column).max().unwrap_or(0);
     let mut sorted = vec![Entry::default(); entries.len()];
-    for shift in (0..u32::BITS - last.leading_zeros()).step_by(DIGIT as usize) {
-        let digit = |entry: &Entry| (entry.column >> shift) as usize & ((1 << DIGIT) - 1);
-        let mut places = vec![0u32; 1 << DIGIT];
+    // Digits are alike: few places are written to at a time.
+    let bits = u32::BITS - last.leading_zeros();
+    let digit_bits = bits.div_ceil(bits.div_ceil(DIGIT));
+    for shift in (0..bits).step_by(digit_bits as usize) {
+        let digit = |entry: &Entry| (entry.column >> shift) as usize & ((1 << digit_bits) - 1);
+        let mut places = vec![0u32; 1 << digit_bits];
         for entry in &*entries {
             places[digit(entry)] += 1;
         }
