@@ -15,7 +15,7 @@ use crate::error::{Error, Result};
 /// Entries of a strip, about.
 const STRIP: u64 = if cfg!(test) { 1 << 7 } else { 1 << 16 };
 
-/// Features of a strip that are looked up in a table.
+/// Features of a strip that are counted in a table.
 const NARROW: usize = if cfg!(test) { 1 << 5 } else { 1 << 18 };
 
 /// The first feature of each strip, and where the last ends.
@@ -198,13 +198,10 @@ impl<'a> Task<'a> {
             let features = &all[first..first + of_strip];
             let begin = starts[first..first + of_strip].iter();
             let mut free: Vec<usize> = begin.map(|start| start - starts[0]).collect();
-            let slots = slots(features, strip);
+            let slots = Slots::new(features, strip);
             for reader in &mut readers {
                 while let Some((feature, count)) = reader.below(strip[1]) {
-                    let slot = match slots.get((feature - strip[0]) as usize) {
-                        Some(&slot) => slot as usize,
-                        None => features.partition_point(|&other| other < feature),
-                    };
+                    let slot = slots.of(feature);
                     let place = free[slot];
                     free[slot] += count;
                     reader.take(
@@ -218,18 +215,53 @@ impl<'a> Task<'a> {
     }
 }
 
-/// The place in `features` of each feature that a narrow strip spans; 0 for features that do not occur.
-/// Empty for a wide strip, whose features are found by a search.
-fn slots(features: &[u32], strip: &[u32]) -> Vec<u32> {
-    let wide = (strip[1] - strip[0]) as usize;
-    if wide > NARROW {
-        return Vec::new();
+/// Where features stand among those of a strip: a table of about as many parts of the strip as it has features, as
+/// features may lie far apart.
+struct Slots<'a> {
+    features: &'a [u32],
+    /// The first feature of the strip.
+    first: u32,
+    /// A part has two to the power of so many features, occupied or not.
+    shift: u32,
+    /// Where the features of each part begin, and the last end.
+    starts: Vec<u32>,
+}
+
+impl<'a> Slots<'a> {
+    fn new(features: &'a [u32], strip: &[u32]) -> Self {
+        let (first, wide) = (strip[0], strip[1] - strip[0]);
+        let parts = 2 * features.len().max(1);
+        let mut shift = 0;
+        while (wide >> shift) as usize > parts {
+            shift += 1;
+        }
+        let mut starts = vec![0; (wide >> shift) as usize + 2];
+        for &feature in features {
+            starts[((feature - first) >> shift) as usize + 1] += 1;
+        }
+        let mut end = 0;
+        for start in &mut starts {
+            end += *start;
+            *start = end;
+        }
+        Self {
+            features,
+            first,
+            shift,
+            starts,
+        }
     }
-    let mut slots = vec![0; wide];
-    for (&feature, slot) in features.iter().zip(0..) {
-        slots[(feature - strip[0]) as usize] = slot;
+
+    /// The place of a feature that is among them.
+    #[inline(always)]
+    fn of(&self, feature: u32) -> usize {
+        let part = ((feature - self.first) >> self.shift) as usize;
+        let (start, end) = (self.starts[part] as usize, self.starts[part + 1] as usize);
+        if end - start == 1 {
+            return start;
+        }
+        start + self.features[start..end].partition_point(|&other| other < feature)
     }
-    slots
 }
 
 #[cfg(test)]
