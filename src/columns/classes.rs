@@ -68,6 +68,7 @@ pub(super) fn classify<'q>(
     let occupied = found.iter().map(|(_, occupied)| occupied).sum();
     let mut digests = vec![Digest::default(); found.iter().map(|(some, _)| some.len()).sum()];
     let shards = shards(&found, &mut digests);
+    drop(found);
     let named = shards
         .into_par_iter()
         .map_init(scratch, |canonicaliser, shard| {

@@ -127,8 +127,9 @@ impl Gathering {
             .iter()
             .zip(&known)
             .filter(|(_, known)| known.is_none());
-        let mut new: Vec<Digest> = unknown.map(|(digest, _)| *digest).collect();
-        new.sort_unstable_by_key(|digest| digest.column);
+        let unknown: Vec<Digest> = unknown.map(|(digest, _)| *digest).collect();
+        let mut new: Vec<u32> = unknown.iter().map(|digest| digest.column).collect();
+        new.sort_unstable();
         // Of the first columns of classes the class, and the sign by which the first of all differs.
         let mut classes: Vec<(u32, Sign)> = vec![(0, 1); columns.len()];
         for (digest, known) in firsts.iter().zip(known) {
@@ -138,12 +139,12 @@ impl Gathering {
         }
         // Classes are at most as many as columns, which count in 32 bits.
         let next = u32::try_from(self.signs.len()).unwrap_or(u32::MAX);
-        for (digest, number) in new.iter().zip(next..) {
-            classes[digest.column as usize].0 = number;
-            self.hashes.push((digest.hash, number));
+        for (&column, number) in new.iter().zip(next..) {
+            classes[column as usize].0 = number;
         }
+        let number = |digest: &Digest| (digest.hash, classes[digest.column as usize].0);
+        self.hashes.extend(unknown.iter().map(number));
         self.add_members(columns, found, &classes);
-        let new: Vec<u32> = new.iter().map(|digest| digest.column).collect();
         self.adopt(columns, &new)
     }
 
@@ -174,7 +175,7 @@ impl Gathering {
     /// The class that each of the first columns of classes belongs to, which come by their hashes, if it is known, and
     /// the sign by which it differs from the first of all.
     fn find(&mut self, columns: &Columns<'_>, firsts: &[Digest]) -> Vec<Option<(u32, Sign)>> {
-        // A stable sort merges those of the last batch with those before, which are sorted already.
+        // A stable sort merges those of the last batch with those before: both are sorted.
         self.hashes.sort_by_key(|&(hash, _)| hash);
         let scratch = || self.canonicaliser();
         let tasks = firsts.par_chunks(CLASSES);
