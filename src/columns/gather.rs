@@ -115,6 +115,13 @@ impl Gathering {
     /// Adds columns, whose features are above all those before. Refuses those that there is not the memory for.
     pub(crate) fn add(&mut self, columns: &Columns<'_>) -> Result<()> {
         self.check(SOUGHT * columns.len() as u64)?;
+        // What was needed to find them is gone before they take memory.
+        let new = self.find_classes(columns);
+        self.adopt(columns, &new)
+    }
+
+    /// Finds the classes of columns, and returns the first columns of those that are new.
+    fn find_classes(&mut self, columns: &Columns<'_>) -> Vec<u32> {
         let found = classify(columns, &self.starts, || self.canonicaliser());
         self.occupied += found.occupied;
         let firsts = found.digests.iter();
@@ -145,7 +152,7 @@ impl Gathering {
         let number = |digest: &Digest| (digest.hash, classes[digest.column as usize].0);
         self.hashes.extend(unknown.iter().map(number));
         self.add_members(columns, found, &classes);
-        self.adopt(columns, &new)
+        new
     }
 
     /// Adds columns to their classes, of which the first columns of classes have the numbers and signs.
