@@ -21,10 +21,7 @@ pub(super) fn no_effect(parameter: Parameter) -> Error {
             "{parameter} is of cross-fitted weights: it goes with {cross_fitted} or {distil}"
         ),
         Parameter::ChooseBy => {
-            format!(
-                "{parameter} has nothing to choose: {} is given",
-                Parameter::Lambda
-            )
+            format!("{parameter} has nothing to choose: lambda is given")
         }
         Parameter::Validation => format!("{parameter} goes with {fs_ed}"),
         Parameter::Blend => format!("{parameter} goes with {distil}"),

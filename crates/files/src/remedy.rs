@@ -98,6 +98,11 @@ macro_rules! remedies {
             Set(Parameter, &'static str),
         }
 
+        impl Remedy {
+            /// All that are the same words wherever they come.
+            pub const PLAIN: [Self; [$(Self::$remedy),*].len()] = [$(Self::$remedy),*];
+        }
+
         impl fmt::Display for Remedy {
             fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
                 match self {

@@ -17,7 +17,7 @@ fn folder() -> Folder {
     folder.write("folds.txt", folds);
     folder.write(
         "pairs.txt",
-        "# better, worse\n2 1\n3 1 2.5\n4 2 1 0.5\n5 5\n",
+        "# better, worse\n2 1\n3 1 2.5\n4 2 1 0.5\n5 6\n",
     );
     folder
 }
@@ -143,7 +143,7 @@ fn preferences_are_learnt_and_left_out() {
         ("1 2 x\n", "pairs.txt:1:5: "),
         ("1 2 1 0\n", "pairs.txt:1:7: expected a weight above 0"),
         ("", "no preference compares two rows"),
-        ("3 3\n", "no preference compares two rows"),
+        ("3 3\n", "pairs.txt:1:3: expected another row than 3"),
     ] {
         folder.write("pairs.txt", text);
         folder.refused(&format!("{command} => {message}"));

@@ -457,6 +457,6 @@ fn outputs_have_names_of_files_and_endings_in_any_case() {
     );
     assert!(folder.path("c.names.txt").exists());
     folder.misused(
-        "convert train.svm --for xgboost -o d.svm.Zst => --for writes a file without .gz or .zst",
+        "convert train.svm --to xgboost -o d.svm.Zst => --to writes a file without .gz or .zst",
     );
 }

@@ -216,7 +216,7 @@ fn names_of_a_zero_based_file_are_asked_about() {
         errors.contains("there are 3 names for 2 columns"),
         "{errors}"
     );
-    assert!(errors.contains("is the file zero-based?"), "{errors}");
+    assert!(errors.contains("pass --zero-based"), "{errors}");
     assert!(text.contains("\"name\": \"empty\""), "{text}");
     let (text, errors) = folder.run(&format!("{select} --zero-based"));
     assert_eq!(errors, "");

@@ -336,10 +336,10 @@ fn units_are_the_one_cause_that_is_told() {
     folder.write("units.svm", rows(1e8));
     for command in [
         "select units.svm --strategy distil -k 2",
-        "tune units.svm --strategies distil -k 2",
+        "tune units.svm --strategy distil -k 2",
         "train units.svm",
     ] {
-        let (_, errors) = folder.run(command);
+        let (_, errors) = folder.run(&format!("{command} --scale none"));
         let told: Vec<&str> = errors
             .lines()
             .filter(|line| line.contains("warning: "))
@@ -358,8 +358,8 @@ fn units_are_the_one_cause_that_is_told() {
     }
     // A column that is large, but in units that are usual, is the cause at the edge.
     folder.write("units.svm", rows(1e4));
-    let (_, errors) =
-        folder.run("select units.svm --strategy distil -k 2 --teacher-lambda 1e-9,1e-8");
+    let (_, errors) = folder
+        .run("select units.svm --strategy distil --scale none -k 2 --teacher-lambda 1e-9,1e-8");
     assert!(!errors.contains("--teacher-lambda"), "{errors}");
 }
 
