@@ -255,6 +255,51 @@ fn a_choice_counts_it() {
     assert!(reason.contains("are allowed"), "{reason}");
 }
 
+/// A teacher of all data may take more than those of folds: the exact strategy then takes its place.
+#[test]
+fn a_choice_that_does_not_fit_is_left_out() {
+    // A teacher has numbers for each row, and these are few columns.
+    let first: Vec<u32> = (0..300).collect();
+    let data = sample::train().features_subset(&first).unwrap();
+    let (found, choice) = choose(
+        &GreedyRankRls::new(3, None),
+        None,
+        &data,
+        &mut unwatched_trials,
+    )
+    .unwrap();
+    let choice = choice.unwrap();
+    let [exact, _] = &choice.strategy[..] else {
+        panic!("{choice:?}")
+    };
+    let by = |strategy, memory| GreedyRankRls {
+        strategy,
+        memory,
+        ..found.clone()
+    };
+    let candidates = found.candidates(&data).unwrap();
+    let needed =
+        |strategy| least(&|memory| plan(&candidates, &data, &by(strategy, memory)).map(drop));
+    let distil = StrategyKind::Distil;
+    let (most, less) = (needed(distil), needed(StrategyKind::Auto));
+    assert!(most > less, "{most} {less}");
+    let afforded = |limit| {
+        let (mut choice, asked) = (choice.clone(), by(distil, Memory::limit(limit)));
+        let options = tune::affordable(asked, Some(&mut choice), &candidates, &data);
+        (options, choice)
+    };
+    assert_eq!(afforded(most).0.strategy, distil);
+    let (options, told) = afforded(most - 1);
+    assert_eq!(
+        (options.strategy, options.lambda),
+        (StrategyKind::Auto, exact.lambda)
+    );
+    let reason = told.strategy[1].reason.as_ref().unwrap();
+    assert!(reason.contains("are allowed"), "{reason}");
+    assert!(told.strategy[0].chosen && !told.strategy[1].chosen);
+    assert!(plan(&candidates, &data, &options).is_ok());
+}
+
 /// Classes are refused before they take the memory, by whichever way they are asked for.
 #[test]
 fn every_way_to_fit_looks_at_the_limit_before_classes_are_made() {

@@ -212,7 +212,11 @@ impl Job<'_> {
         let keeps_units = args.options().keeps_units();
         let candidates = candidates(&mut self.input, packed, &options, keeps_units, session)?;
         self.input.warn_of_seen(false, session.console);
-        let options = tune::affordable(options, choice.as_mut(), &candidates, &self.input.train);
+        let goes_on = unfinished.as_ref().map(UnfinishedModel::earlier);
+        let made = choice
+            .as_mut()
+            .filter(|_| !matches!(goes_on, Some(Ok(Some(_)))));
+        let options = tune::affordable(options, made, &candidates, &self.input.train);
         let (options, given) = self.given(options, &candidates, unfinished.as_mut())?;
         let (input, summary) = (&self.input, candidates.summary());
         let mut tested = Tested::new(input.test_path(&args.metrics, args.convention.known()));
