@@ -93,7 +93,7 @@ impl Tune {
     /// use rankrls::{GreedyRankRls, HoldOut, Lambdas};
     ///
     /// let options = Tune {
-    ///     evidence: HoldOut::Folds { count: 3, seed: 1 },
+    ///     holdout: HoldOut::Folds { count: 3, seed: 1 },
     ///     rule: Rule::OneSe,
     ///     ..Tune::new(GreedyRankRls::new(10, None), Lambdas::Auto)
     /// };
@@ -176,7 +176,7 @@ mod tests {
             refused(&asked, "expected a number from 0 to 1");
         }
         let tune = Tune {
-            evidence: HoldOut::Folds { count: 1, seed: 1 },
+            holdout: HoldOut::Folds { count: 1, seed: 1 },
             ..Tune::new(options(1), Lambdas::Auto)
         };
         let error = tune.fit(&sample::train()).unwrap_err().to_string();
@@ -206,7 +206,7 @@ mod tests {
     fn a_tuned_model_is_that_of_the_tuning() {
         let data = sample::train();
         let options = Tune {
-            evidence: HoldOut::Folds { count: 3, seed: 1 },
+            holdout: HoldOut::Folds { count: 3, seed: 1 },
             rule: Rule::OneSe,
             ..Tune::new(GreedyRankRls::new(6, None), Lambdas::Auto)
         };
@@ -254,7 +254,7 @@ mod tests {
         assert!(error.contains("has no effect"), "{error}");
         asked.strategy = StrategyKind::Auto;
         let tune = Tune {
-            evidence: HoldOut::Folds { count: 3, seed: 1 },
+            holdout: HoldOut::Folds { count: 3, seed: 1 },
             ..Tune::new(asked.clone(), Lambda::new(4.0).unwrap())
         };
         let tuning = Tuning {

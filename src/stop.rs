@@ -220,7 +220,7 @@ mod tests {
         let data = sample::train();
         let options = Tune {
             strategies: vec![StrategyKind::Dense, StrategyKind::Distil],
-            evidence: HoldOut::Folds { count: 2, seed: 1 },
+            holdout: HoldOut::Folds { count: 2, seed: 1 },
             measure: Metric::CONCORDANCE.into(),
             ..Tune::new(GreedyRankRls::new(3, None), one())
         };
@@ -375,7 +375,7 @@ mod tests {
         let data = sample::train();
         let options = Tune {
             strategies: vec![StrategyKind::Dense, StrategyKind::Bounded],
-            evidence: HoldOut::Folds { count: 2, seed: 1 },
+            holdout: HoldOut::Folds { count: 2, seed: 1 },
             measure: Metric::CONCORDANCE.into(),
             ..Tune::new(GreedyRankRls::new(2, None), one())
         };

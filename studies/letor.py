@@ -4,7 +4,7 @@ python studies/letor.py MQ2008/Fold*                # seconds a fold; RANKRLS na
 python studies/letor.py --lightgbm FILE MQ2008/Fold3    # scores of LightGBM for test.txt
 
 A fold is a folder with train.txt, vali.txt and test.txt, plain, .gz or .zst. Greedy RankRLS is
-`rankrls tune` with the validation data as evidence: all features, every lambda of 2^-10..2^10, and the
+`rankrls tune` judged by the validation data: all features, every lambda of 2^-10..2^10, and the
 largest mean average precision. RankRLS on all features is `rankrls train` with each lambda, chosen
 likewise; of equal ones the larger lambda. Test data have no part in a choice. LightGBM has 15 leaves
 and a rate of 0.05; it stops when the NDCG@10 of the validation data has not risen for 50 trees.
@@ -33,7 +33,7 @@ def part(fold, name):
 
 
 def greedy(train, validation, test):
-    options = ["-k", 10_000, "--lambda", "2^-10..2^10", "--evidence", validation]
+    options = ["-k", 10_000, "--lambda", "2^-10..2^10", "--validation", validation]
     found = report("tune", train, *options, "--choose-by", "map", "--test", test, *RULES)
     steps = found["selection"]["steps"]
     features = [step["feature"] for step in steps]

@@ -77,13 +77,13 @@ def by_strategy(folder, selector, labels, ks):
     many = len({line.split()[1] for line in train.open()}) >= 500
     lambdas = ("1/64u" if many else "1/16u") if selector == "distil" else LAMBDAS
     folds = [
-        "--evidence",
+        "--holdout",
         "folds:5",
         "--seed",
         1,
         "--choose-by",
         "cindex",
-        "--csv",
+        "--table",
         grid,
         "--quiet",
     ]

@@ -499,7 +499,7 @@ def parsed(arguments):
     add("--test", type=Path, help="test data")
     add("--validation", type=Path, help="data that choose settings")
     add("-k", nargs="+", type=int, default=[1, 2, 5, 10, 20], help="numbers of columns")
-    add("--strategies", nargs="+", choices=STRATEGIES, default=STRATEGIES)
+    add("--strategy", nargs="+", choices=STRATEGIES, default=STRATEGIES)
     add("--rankers", nargs="+", choices=RANKERS, default=list(RANKERS))
     add("--measure", choices=MEASURES, default="ndcg@10", help="chooses, and decides")
     add("--margin", type=float, default=0.02, help="a loss that matters [%(default)s]")

@@ -6,14 +6,14 @@ import json
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import KW_ONLY, dataclass
-from numbers import Integral, Real
+from numbers import Integral
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import rankdata
 from sklearn.feature_selection import SelectorMixin
-from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.metadata_routing import UNUSED
 from sklearn.utils.validation import check_is_fitted
 
@@ -52,9 +52,6 @@ class _Selecting(SelectorMixin, Ranker):
         "scale": [str, "array-like"],
         "label_scale": [str, "array-like"],
         "refit": [str, None],
-        "refit_alpha": [*_data.RIDGE, None],
-        "blend": [Interval(Real, 0, 1, closed="both"), None],
-        "teacher_alpha": [*_data.RIDGE, "array-like", None],
     }
     n_features_to_select: int
     criterion: str
@@ -65,16 +62,21 @@ class _Selecting(SelectorMixin, Ranker):
     n_candidates: int | None
     label_scale: Labels | Sequence[str]
     refit: Refit | None
-    refit_alpha: float | str | None
-    blend: float | None
-    teacher_alpha: Alphas | None
     random_state: Any
 
     @abstractmethod
     def _search(
-        self, data: dict[str, Any], options: dict[str, Any], callback: Callable[[Any], Any] | None
+        self,
+        data: dict[str, Any],
+        options: dict[str, Any],
+        callback: Callable[[Any], Any] | None,
+        folds: list[int] | None,
     ) -> tuple[dict[str, Any], Any, BaseException | None]:
         """What there is, the model if there is one, and what ended the search early."""
+
+    def _folds(self, X: Any, y: Any, qid: Any) -> list[int] | None:
+        """The fold of each row, where somebody has drawn them."""
+        return None
 
     def _get_support_mask(self) -> NDArray[np.bool_]:
         check_is_fitted(self)
@@ -206,14 +208,11 @@ class _Selecting(SelectorMixin, Ranker):
             "criterion": criterion,
             "query_weight": self.query_weight,
             "scale": _data.choices(self.scale, "scale")[0],
-            "candidates": self.n_candidates,
+            "sample": self.n_candidates,
             "seed": _data.seed(self.random_state),
             "max_memory": _data.size(self.max_memory),
             "label_scale": _data.choices(self.label_scale, "label_scale")[0],
             "refit": self.refit,
-            "blend": self.blend,
-            "refit_lambda": _data.listed(self.refit_alpha, "refit_alpha"),
-            "teacher_lambda": _data.listed(self.teacher_alpha, "teacher_alpha"),
         }
 
     def fit(
@@ -277,7 +276,7 @@ class _Selecting(SelectorMixin, Ranker):
         data = _data.training(matrix, y, qid, teacher, validation)
         options = self._options(matrix.shape[1])
         options["include"] = _data.included(self.include, named, matrix.shape[1])
-        found, model, ended = self._search(data, options, callback)
+        found, model, ended = self._search(data, options, callback, self._folds(X, y, qid))
         path = SelectionPath._of(found)
         if ended is None and model is None:
             ended = RuntimeError(
@@ -342,14 +341,6 @@ class GreedyRankRLS(_Selecting):
     refit : {"labels", "cross-fitted"}, optional
         What weights are fitted to: labels, or three quarters of what a teacher predicts and a
         quarter of the labels. By default "labels", and "cross-fitted" with "distil".
-    refit_alpha : float or str, optional
-        The ridge parameter of cross-fitted weights, as `alpha`. By default "1/64u".
-    blend : float, optional
-        Share of the labels in what "distil" selects by, from 0 to 1; the rest is the teacher's. By
-        default 0.2, and 0.4 from 500 queries on.
-    teacher_alpha : float, str or sequence of them, optional
-        Ridge parameters of the teacher, RankRLS on all columns, which takes that of the least
-        hold-out error. By default "1/64u..4u:2", and on past an edge while that is best.
     max_memory : int or str, optional
         Bytes, or a size such as "8GiB". By default what the machine has left.
     n_jobs : int, optional
@@ -438,9 +429,6 @@ class GreedyRankRLS(_Selecting):
     n_candidates: int | None = None
     label_scale: Labels | Sequence[str] = "auto"
     refit: Refit | None = None
-    refit_alpha: float | str | None = None
-    blend: float | None = None
-    teacher_alpha: Alphas | None = None
     max_memory: int | str | None = None
     n_jobs: int | None = None
     random_state: Any = None
@@ -458,7 +446,11 @@ class GreedyRankRLS(_Selecting):
         return options
 
     def _search(
-        self, data: dict[str, Any], options: dict[str, Any], callback: Callable[[Step], Any] | None
+        self,
+        data: dict[str, Any],
+        options: dict[str, Any],
+        callback: Callable[[Step], Any] | None,
+        folds: list[int] | None,
     ) -> tuple[dict[str, Any], Any, BaseException | None]:
         axes: dict[str, Any] = {name: _data.choices(getattr(self, name), name)[1] for name in AXES}
         alphas = _data.choices(self.alpha, "alpha")[1]
@@ -491,9 +483,11 @@ class GreedyRankRLSCV(_Selecting):
     strategy : str or sequence of str, default="auto"
         Strategies to choose from: see `GreedyRankRLS`. Where `alpha` is given, each is tried with
         every alpha.
-    cv : int or "lqo", default=5
-        Folds of the queries, or leave-query-out predictions: these cost nothing more. They
-        are optimistic, because the features were chosen by them. The strategy "distil" needs folds.
+    cv : int, "lqo" or splitter, default=5
+        Folds of the queries: a number of them, or a splitter of scikit-learn by groups, such as
+        `GroupKFold`, which gets the queries as groups. Or "lqo", leave-query-out predictions: these
+        cost nothing more. They are optimistic, because the features were chosen by them. The
+        strategy "distil" needs folds.
     scoring : str, optional
         What models are judged by: "squared", the squared error, or a measure such as "ndcg@10". By
         default "squared" where `alpha` is given, else that of the criterion, or "cindex".
@@ -517,8 +511,6 @@ class GreedyRankRLSCV(_Selecting):
         As in `GreedyRankRLS`.
     refit : str, optional
         As in `GreedyRankRLS`.
-    refit_alpha, blend, teacher_alpha : float, optional
-        As in `GreedyRankRLS`.
     max_memory, n_jobs : int, optional
         As in `GreedyRankRLS`.
     random_state : int, RandomState or None, default=None
@@ -537,7 +529,8 @@ class GreedyRankRLSCV(_Selecting):
     choice_ : dict or None
         As in `GreedyRankRLS`: the choice before the grid of alphas.
     best_score_ : float
-        The value of the chosen model by `scoring`; lower is better for "squared".
+        The value of the chosen model by `scoring`. Larger is better: "squared" has minus the error,
+        as scikit-learn has it.
     cv_results_ : dict of ndarray
         A row for each model: ``param_strategy``, ``param_alpha``, ``param_n_features_to_select``,
         ``feature`` (added last), ``mean_test_score`` with its ``std_error_test_score`` over
@@ -583,7 +576,11 @@ class GreedyRankRLSCV(_Selecting):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **_Selecting._parameter_constraints,
-        "cv": [Interval(Integral, 2, 2**63, closed="left"), StrOptions({"lqo"})],
+        "cv": [
+            Interval(Integral, 2, 2**63, closed="left"),
+            StrOptions({"lqo"}),
+            HasMethods("split"),
+        ],
         "scoring": [str, None],
         "metrics": [str, "array-like"],
         "rule": [StrOptions({"best", "one-se"})],
@@ -592,7 +589,7 @@ class GreedyRankRLSCV(_Selecting):
     _: KW_ONLY
     alpha: Alphas = "auto"
     strategy: str | Sequence[str] = "auto"
-    cv: int | Literal["lqo"] = 5
+    cv: Any = 5
     scoring: str | None = None
     metrics: Sequence[str] = ()
     rule: Literal["best", "one-se"] = "best"
@@ -604,9 +601,6 @@ class GreedyRankRLSCV(_Selecting):
     n_candidates: int | None = None
     label_scale: Labels | Sequence[str] = "auto"
     refit: Refit | None = None
-    refit_alpha: float | str | None = None
-    blend: float | None = None
-    teacher_alpha: Alphas | None = None
     max_memory: int | str | None = None
     n_jobs: int | None = None
     random_state: Any = None
@@ -632,15 +626,15 @@ class GreedyRankRLSCV(_Selecting):
         strategy, strategies = _data.choices(self.strategy, "strategy")
         if strategy is not None:
             selection["strategy"] = strategy
-        evidence: dict[str, Any] = {"kind": "lqo"}
-        if self.cv != "lqo":
-            evidence = {"kind": "folds", "count": self.cv, "seed": selection["seed"]}
+        holdout: dict[str, Any] = {"kind": "lqo"}
+        if isinstance(self.cv, Integral):
+            holdout = {"kind": "folds", "count": self.cv, "seed": selection["seed"]}
         return {
             "lambdas": ",".join(_data.items(self.alpha, "alpha")),
             "strategies": strategies,
             "scales": _data.choices(self.scale, "scale")[1],
             "labels": _data.choices(self.label_scale, "label_scale")[1],
-            "evidence": evidence,
+            "holdout": holdout,
             "measure": self._judge(),
             "metrics": _data.items(self.metrics, "metrics"),
             "convention": self.convention,
@@ -648,22 +642,38 @@ class GreedyRankRLSCV(_Selecting):
             "selection": selection,
         }
 
+    def _folds(self, X: Any, y: Any, qid: Any) -> list[int] | None:
+        """The fold of each row by a splitter."""
+        if isinstance(self.cv, (Integral, str)):
+            return None
+        folds = np.full(len(y), -1)
+        for number, (_, left_out) in enumerate(self.cv.split(X, y, groups=qid)):
+            if (folds[left_out] >= 0).any():
+                raise ValueError("cv: a row is in two test parts: expected each row in one")
+            folds[left_out] = number
+        if (folds < 0).any():
+            row = int(np.flatnonzero(folds < 0)[0])
+            raise ValueError(f"cv: row {row} is in no test part: expected each row in one")
+        return folds.tolist()
+
     def _search(
         self,
         data: dict[str, Any],
         options: dict[str, Any],
         callback: Callable[[TuneStep], Any] | None,
+        folds: list[int] | None,
     ) -> tuple[dict[str, Any], Any, BaseException | None]:
         grid, threads = self._grid(options), _data.threads(self.n_jobs)
-        tuned = _rankrls.tune(data, _data.document(grid), threads, told(callback, TuneStep))
+        tuned = _rankrls.tune(data, _data.document(grid), threads, told(callback, TuneStep), folds)
         text, model, ended = tuned
         found = json.loads(text)
         if model is not None and ended is None:
             outcomes, choice = found["outcomes"], found["choice"]
             position, k = choice["position"], choice["k"]
-            self.best_score_ = outcomes[position]["points"][k - 1]["score"]["mean"]
+            before = sum(len(outcome["points"]) for outcome in outcomes[:position])
             self.stability_ = found["stability"][position]
             self.cv_results_ = self._results(outcomes, grid["metrics"])
+            self.best_score_ = self.cv_results_["mean_test_score"][before + k - 1]
         return found, model, ended
 
     def _results(self, outcomes: list[dict[str, Any]], names: list[str]) -> dict[str, NDArray[Any]]:
@@ -684,10 +694,10 @@ class GreedyRankRLSCV(_Selecting):
             for key, title in (("mean", "mean_test"), ("standard_error", "std_error_test")):
                 values = [scores[place][key] for *_, scores in rows]
                 results[f"{title}_{name}"] = np.array(values, dtype=np.float64)
+        if self._judge() == "squared":
+            results["mean_test_score"] *= -1
         for name in ("score", *names):
-            # Only the squared error is less for a better model.
-            squared = name == "score" and self._judge() == "squared"
-            costs = results[f"mean_test_{name}"] * (1 if squared else -1)
+            costs = -results[f"mean_test_{name}"]
             ranks = rankdata(np.where(np.isnan(costs), np.inf, costs), method="min")
             results[f"rank_test_{name}"] = ranks.astype(np.int32)
         return results

@@ -143,6 +143,8 @@ def tuning(model: Any, *, ax: Axes | None = None, metric: str | None = None) -> 
             rows = (results["param_strategy"] == strategy) & (results["param_alpha"] == alpha)
             features = results["param_n_features_to_select"][rows]
             values = results[f"mean_test_{column}"][rows]
+            if column == "score" and model.scoring == "squared":
+                values = -values
             if strategy != model.strategy_ or alpha != model.alpha_:
                 ax.plot(features, values, color=colour, alpha=0.4, linewidth=1, label=label)
                 label = "_"  # in the legend once

@@ -118,7 +118,7 @@ impl From<rankrls::Error> for Error {
 }
 
 /// Options of the library that have other names in Python, as scikit-learn names its own.
-const NAMES: [(&str, &str); 14] = [
+const NAMES: [(&str, &str); 11] = [
     ("k", "n_features_to_select"),
     ("asked", "n_features_to_select"),
     ("lambda", "alpha"),
@@ -126,9 +126,7 @@ const NAMES: [(&str, &str); 14] = [
     ("strategies", "strategy"),
     ("scales", "scale"),
     ("labels", "label_scale"),
-    ("refit_lambda", "refit_alpha"),
-    ("teacher_lambda", "teacher_alpha"),
-    ("candidates", "n_candidates"),
+    ("sample", "n_candidates"),
     ("validation", "X_validation"),
     ("seed", "random_state"),
     ("measure", "scoring"),

@@ -3,9 +3,10 @@
 use std::ops::ControlFlow;
 
 use pyo3::prelude::*;
+use rankrls::data::Groups;
 use rankrls::greedy::job::plan;
 use rankrls::tune::{ChoiceEvent, Outcome, PathSteps, Tune, TuneEvent, Tuning};
-use rankrls::{Candidates, Dataset, IndexBase, Kind, Lambdas, Model as Fitted, Warning};
+use rankrls::{Candidates, Dataset, HoldOut, IndexBase, Kind, Lambdas, Model as Fitted, Warning};
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -39,15 +40,17 @@ struct Report<'a> {
 }
 
 /// Chooses a model: a [`Report`] in JSON, of which only the steps and the ridge parameter of the longest
-/// path are there where it was ended before there was a model; the model; the exception that ended it.
+/// path are there where it was ended before there was a model; the model; the exception that ended it. `folds` has the
+/// fold of each row, where the caller has drawn them.
 #[pyfunction]
-#[pyo3(signature = (data, options, threads, callback=None))]
+#[pyo3(signature = (data, options, threads, callback=None, folds=None))]
 pub(crate) fn tune<'py>(
     py: Python<'py>,
     data: Data<'py>,
     options: &str,
     threads: usize,
     callback: Option<Py<PyAny>>,
+    folds: Option<Vec<u32>>,
 ) -> Result<(String, Option<Model>, Option<PyErr>)> {
     let copy = data.copied()?;
     let mut given: Tune = errors::options(options)?;
@@ -65,6 +68,16 @@ pub(crate) fn tune<'py>(
     let mut longest: Option<PathSteps> = None;
     let work = |watch: &mut Watch<'_>| -> Result<Option<_>> {
         let data = copy.dataset()?;
+        let given = &Tune {
+            holdout: match &folds {
+                Some(folds) => HoldOut::Given {
+                    name: "cv".to_owned(),
+                    groups: Groups::of_folds(folds, &data, None)?.of_queries(data.queries())?,
+                },
+                None => given.holdout.clone(),
+            },
+            ..given.clone()
+        };
         let choosing = &mut *watch;
         let mut choosing = move |_: ChoiceEvent<'_>| choosing.flow();
         let chosen = match given.chosen(None, &data, &mut choosing) {
@@ -78,9 +91,9 @@ pub(crate) fn tune<'py>(
             .counted_from(IndexBase::Zero);
         let tuning = Tuning {
             candidates: Some(&candidates),
-            ..Tuning::new(&data, &options)
+            ..Tuning::new(&data, options)
         };
-        check_memory(&data, &candidates, &options)?;
+        check_memory(&data, &candidates, options)?;
         let mut observer = |event: TuneEvent<'_>| {
             let TuneEvent::Stepped(path) = event else {
                 return ControlFlow::Continue(());

@@ -58,8 +58,10 @@ def same_numbers(left, right):
 
 
 def decimal(generator, largest=150):
-    """A decimal number in one of the notations that both readers take, with exponents below `largest`:
-    values whose squares overflow are refused, labels are not."""
+    """A decimal number in one of the notations that both readers take.
+
+    Exponents are below `largest`: values whose squares overflow are refused, labels are not.
+    """
     digits = generator.choice(
         [
             str(generator.randrange(1000)),
@@ -68,7 +70,8 @@ def decimal(generator, largest=150):
             f"{generator.randrange(100)}.",
             f".{generator.randrange(1000)}",
             f"{generator.randrange(1, 10**17)}",
-            f"{generator.uniform(1, 10):.{generator.randrange(1, 17)}f}e{generator.randrange(-300, largest)}",
+            f"{generator.uniform(1, 10):.{generator.randrange(1, 17)}f}"
+            f"e{generator.randrange(-300, largest)}",
             f"{generator.randrange(1, 99)}E+{generator.randrange(20):02}",
         ]
     )
@@ -104,7 +107,8 @@ def check_svmlight_is_read_as_scikit_learn_does(cli, folder):
         found = load_svmlight_file(str(output), query_id=True, zero_based=False)
         if found[0].shape[1] == 0:
             # Where there are no columns scikit-learn takes one.
-            assert expected[0].shape[1] == 1 and expected[0].nnz == 0, path
+            assert expected[0].shape[1] == 1, path
+            assert expected[0].nnz == 0, path
         else:
             assert same_matrix(found[0], expected[0]), path
         assert same_numbers(found[1], expected[1]), path
@@ -136,10 +140,15 @@ def check_lambdarank_learns_from_a_projected_corpus(cli, folder):
     (columns, labels, queries), (test_columns, test_labels, test_queries) = data
     # Lambdarank wants integer labels: the rank of each within its query.
     grades = np.concatenate(
-        [np.unique(labels[queries == query], return_inverse=True)[1] for query in dict.fromkeys(queries)]
+        [
+            np.unique(labels[queries == query], return_inverse=True)[1]
+            for query in dict.fromkeys(queries)
+        ]
     )
     sizes = [np.sum(queries == query) for query in dict.fromkeys(queries)]
-    train = lightgbm.Dataset(columns.toarray(), grades, group=sizes, feature_name=[f"f{i}" for i in range(30)])
+    train = lightgbm.Dataset(
+        columns.toarray(), grades, group=sizes, feature_name=[f"f{i}" for i in range(30)]
+    )
     options = {
         "objective": "lambdarank",
         "num_leaves": 7,

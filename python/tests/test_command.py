@@ -10,7 +10,7 @@ from conftest import CORPORA
 from rankrls import GreedyRankRLS, GreedyRankRLSCV, RankRLS, read, write
 
 TRAIN, TEST = CORPORA / "parses/train.svm.zst", CORPORA / "parses/test.svm.zst"
-TUNED = ["--lambda", "1,4", "--evidence", "folds:3", "--json"]
+TUNED = ["--lambda", "1,4", "--holdout", "folds:3", "--json"]
 EXACT = ["bounded", "dense", "lowmem"]
 OTHERS = ["sampled", "residual", "backfit", "univariate", "random", "distil"]
 
@@ -62,7 +62,7 @@ def test_folds_are_those_of_the_command_in_any_order_of_rows(form, small, comman
         several = GreedyRankRLSCV(3, alpha=[1, 4], cv=3).fit(*data, qid=ids)
         tuned = command("tune", tmp_path / "data.svm", "-k", 3, *TUNED)
         value = json.loads(tuned)["chosen"]["value"]
-        assert several.best_score_ == pytest.approx(value, rel=1e-9)
+        assert several.best_score_ == pytest.approx(-value, rel=1e-9)
 
 
 def facts(path):
@@ -103,7 +103,7 @@ def test_tuning_begins_with_columns_to_include(parses, command):
     model = GreedyRankRLSCV(4, alpha=[16], cv=3, include=[866, "anc:in:PP^NP"])
     model.fit(train.X, train.y, qid=train.qid)
     names = ["--names", CORPORA / "parses/names.txt.zst", "--include", "867,anc:in:PP^NP"]
-    asked = ["-k", 4, "--lambda", 16, "--evidence", "folds:3", "--json"]
+    asked = ["-k", 4, "--lambda", 16, "--holdout", "folds:3", "--json"]
     found = json.loads(command("tune", TRAIN, *asked, *names))["selection"]
     assert (model.selected_ + 1).tolist() == [step["feature"] for step in found["steps"]]
     assert model.selected_[:2].tolist() == [866, 1085]
@@ -195,10 +195,10 @@ def test_tuning_is_that_of_the_command(parses, command, tmp_path):
         "4,16",
         "--strategy",
         "bounded,distil",
-        "--evidence",
+        "--holdout",
         "folds:3",
     ]
-    options += ["--choose-by", "cindex", "--metrics", "map", "--csv", table]
+    options += ["--choose-by", "cindex", "--metrics", "map", "--table", table]
     command("tune", TRAIN, *options)
     rows = json.loads(table.read_text())
     rows = rows["models"] if isinstance(rows, dict) else rows

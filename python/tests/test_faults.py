@@ -8,13 +8,13 @@ import pytest
 
 from rankrls import GreedyRankRLS, GreedyRankRLSCV, RankRLS, read
 
+
 def fitted(estimator, path):
     data = read(path)
     return estimator.fit(data.X, data.y, qid=data.qid)
 
 
 ROWS = "1 qid:a 1:1\n0 qid:a 2:1\n1 qid:b 1:3\n0 qid:b 2:2\n"
-SELECTED = GreedyRankRLS(1, alpha=1.0, blend=0.5)
 WEIGHTED = RankRLS(alpha=1.0, objective="global", query_weight="size")
 FAULTS = [
     (
@@ -22,7 +22,6 @@ FAULTS = [
         lambda path: read(path, format="csv", label="grade", query="query"),
         "pass missing=0; as the mean of their query, missing='mean'",
     ),
-    (ROWS, lambda path: fitted(SELECTED, path), "blend goes with strategy='distil'"),
     (ROWS, lambda path: fitted(WEIGHTED, path), "query_weight goes with objective='query'"),
     (ROWS, lambda path: read(path, max_memory=16), "(raise max_memory, or take fewer rows"),
 ]

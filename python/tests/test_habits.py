@@ -236,12 +236,10 @@ def test_each_measure_of_a_search_has_ranks(small):
     X, y, qid = small
     model = GreedyRankRLSCV(3, alpha=[1, 4], cv=3, metrics=["cindex"]).fit(X, y, qid=qid)
     found = model.cv_results_
-    assert found["mean_test_cindex"][np.argmin(found["rank_test_cindex"])] == max(
-        found["mean_test_cindex"]
-    )
-    assert found["mean_test_score"][np.argmin(found["rank_test_score"])] == min(
-        found["mean_test_score"]
-    )
+    for name in ["cindex", "score"]:
+        values = found[f"mean_test_{name}"]
+        assert values[np.argmin(found[f"rank_test_{name}"])] == max(values)
+    assert model.best_score_ == max(found["mean_test_score"]) < 0
 
 
 def test_a_matrix_that_says_falsely_that_it_is_canonical_is_what_its_parts_mean(small):

@@ -22,11 +22,12 @@ def test_alpha_is_chosen_where_it_is_not_given(parses):
     assert model.alpha_ == GreedyRankRLS(3).fit(train.X, train.y, qid=train.qid).alpha_
     distilled = GreedyRankRLS(3, strategy="distil").fit(train.X, train.y, qid=train.qid)
     assert distilled.refit_alpha_ == distilled.path_.unit / 64
-    chosen = {name: getattr(distilled, f"{name}_") for name in ("alpha", "scale", "label_scale")}
-    teacher = distilled.path_.teacher[1]
-    given = GreedyRankRLS(3, strategy="distil", teacher_alpha=teacher, **chosen)
+    # The teacher of a choice has one of four alphas: an exact strategy has none.
+    model = GreedyRankRLS(3, strategy="bounded").fit(train.X, train.y, qid=train.qid)
+    chosen = {name: getattr(model, f"{name}_") for name in ("alpha", "scale", "label_scale")}
+    given = GreedyRankRLS(3, strategy="bounded", **chosen)
     np.testing.assert_array_equal(
-        given.fit(train.X, train.y, qid=train.qid).weights_, distilled.weights_
+        given.fit(train.X, train.y, qid=train.qid).weights_, model.weights_
     )
     assert distilled.path_.teacher[0] in ("dual", "primal")
 
@@ -302,7 +303,7 @@ def test_tables_are_read_as_the_command_reads_them(tmp_path):
     assert again.X.toarray().tolist() == data.X.toarray().tolist()
     path.write_text(TABLE)
     for given, message in (
-        ({}, "pass the name of that column as label="),
+        ({}, "name that column by label"),
         ({"label": "grade", "query": "query"}, "pass missing=0; as the mean"),
         ({"missing": "median", **columns}, "missing: expected a finite number, or mean"),
         ({"missing": np.nan, **columns}, "'missing' parameter of read must be .*Got nan"),

@@ -110,7 +110,7 @@ def collection(tmp_path):
 def test_table_and_file(collection, tmp_path, capsys):
     names = ["RankRLS", "RankSVM (LinearSVC)", "RankBoost", "LambdaMART (LightGBM)"]
     names += ["LambdaRank (XGBoost)", "extra trees (K = sqrt p)"]
-    options = ["-k", "1", "2", "9", "--strategies", "exact", "random", "--rankers", *names]
+    options = ["-k", "1", "2", "9", "--strategy", "exact", "random", "--rankers", *names]
     output = tmp_path / "rankers.csv"
     rankers.main([*collection, *options, "--trees", "5", "--workers", "2", "-o", str(output)])
     table = capsys.readouterr().out.splitlines()

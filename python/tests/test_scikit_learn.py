@@ -17,6 +17,7 @@ from sklearn.metrics import make_scorer
 from sklearn.model_selection import (
     GridSearchCV,
     GroupKFold,
+    GroupShuffleSplit,
     KFold,
     cross_val_predict,
     cross_val_score,
@@ -369,3 +370,21 @@ def test_workers_of_a_pool_fit_without_a_word(tmp_path):
     program.write_text(WORKERS)
     done = subprocess.run([sys.executable, program], capture_output=True, text=True, timeout=200)
     assert (done.stdout, done.stderr) == ("quiet\n", "")
+
+
+def test_a_splitter_by_groups_makes_the_folds(small):
+    X, y, qid = small
+    splitter = GroupKFold(3)
+    model = GreedyRankRLSCV(3, alphas=[1.0], cv=splitter).fit(X, y, qid=qid)
+    losses = []
+    for rest, left_out in splitter.split(X, y, groups=qid):
+        without = GreedyRankRLS(3, alpha=1.0).fit(X[rest], y[rest], qid=qid[rest])
+        for query in np.unique(qid[left_out]):
+            rows = qid == query
+            residuals = y[rows] - without.predict(X[rows])
+            losses.append(np.square(residuals - residuals.mean()).sum())
+    assert np.isclose(model.cv_results_["mean_test_score"][2], -np.mean(losses))
+    with pytest.raises(ValueError, match="is in several folds"):
+        GreedyRankRLSCV(3, alphas=[1.0], cv=KFold(4)).fit(X, y, qid=qid)
+    with pytest.raises(ValueError, match="is in no test part"):
+        GreedyRankRLSCV(3, cv=GroupShuffleSplit(1)).fit(X, y, qid=qid)

@@ -235,6 +235,31 @@ impl Groups {
         Ok(self)
     }
 
+    /// These groups of rows as groups of whole `queries`. Refuses groups that cut a query.
+    pub fn of_queries(&self, queries: &Queries) -> Result<Self> {
+        let mut group_of_row = vec![None; queries.rows()];
+        for (number, rows) in self.members.iter().enumerate() {
+            for &row in rows {
+                if let Some(place) = group_of_row.get_mut(row) {
+                    *place = Some(number);
+                }
+            }
+        }
+        let mut groups = vec![Vec::new(); self.members.len()];
+        for (query, range) in queries.ranges().enumerate() {
+            let of_query = &group_of_row[range];
+            match of_query[0].filter(|_| of_query.windows(2).all(|pair| pair[0] == pair[1])) {
+                Some(number) => groups[number].push(query),
+                None => {
+                    return Err(Error::data(format!(
+                        "query {query} is in several folds: expected all rows of a query in one"
+                    )));
+                }
+            }
+        }
+        Self::new(groups, queries.len())
+    }
+
     /// Groups of rows from the group of each row, `m` numbers or names, in the order in which they first come.
     ///
     /// ```
@@ -405,6 +430,17 @@ mod tests {
         // The same from release to release.
         let groups = Groups::folds(&queries(6), 3, 1).unwrap();
         assert_eq!(groups.members, [[0, 4], [1, 5], [2, 3]]);
+    }
+
+    #[test]
+    fn groups_of_rows_are_groups_of_queries_where_they_cut_none() {
+        let queries = Queries::from_sizes(&[2, 1, 3]).unwrap();
+        let whole = Groups::of_rows(["a", "a", "b", "a", "a", "a"]).unwrap();
+        let expected = Groups::new(vec![vec![0, 2], vec![1]], 3).unwrap();
+        assert_eq!(whole.of_queries(&queries), Ok(expected));
+        let cut = Groups::of_rows([1, 1, 2, 2, 2, 1]).unwrap();
+        let error = cut.of_queries(&queries).unwrap_err().to_string();
+        assert!(error.starts_with("query 2 is in several folds"), "{error}");
     }
 
     #[test]

@@ -33,14 +33,6 @@ pub(super) fn strategy() -> impl TypedValueParser<Value = StrategyKind> {
     one_of(all, StrategyKind::name)
 }
 
-/// Parses a share.
-pub(super) fn share(text: &str) -> Result<f64, String> {
-    match text.parse() {
-        Ok(share) if (0.0..=1.0).contains(&share) => Ok(share),
-        _ => Err("expected a number from 0 to 1".to_owned()),
-    }
-}
-
 pub(super) fn criterion_help() -> String {
     format!(
         "What each step improves most: squared, the squared leave-query-out error, or a measure of the \

@@ -8,24 +8,31 @@ use crate::error::{Error, Result};
 use crate::greedy::{Refit, StrategyKind};
 use crate::lambda::Lambda;
 
+/// Parameters that nothing may heed.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Idle {
+    Blend,
+    RefitLambda,
+    Teacher,
+    ChooseBy,
+    Validation,
+    Strategy,
+}
+
 /// The refusal of a parameter that no strategy to be tried heeds: with the settings that it goes with.
-pub(super) fn no_effect(parameter: Parameter) -> Error {
+pub(super) fn no_effect(parameter: Idle) -> Error {
     let distil = Remedy::Set(Parameter::Strategy, StrategyKind::Distil.name());
     let cross_fitted = Remedy::Set(Parameter::Refit, Refit::CrossFitted.name());
     let fs_ed = Remedy::Set(Parameter::Strategy, StrategyKind::FsEd.name());
     Error::options(match parameter {
-        Parameter::Teacher | Parameter::TeacherLambda => {
+        Idle::Blend => format!("blend goes with {distil}"),
+        Idle::RefitLambda => format!("refit_lambda goes with {cross_fitted} or {distil}"),
+        Idle::Teacher => {
             format!("there is nothing to teach: a teacher goes with {distil} or {cross_fitted}")
         }
-        Parameter::RefitLambda => format!(
-            "{parameter} is of cross-fitted weights: it goes with {cross_fitted} or {distil}"
-        ),
-        Parameter::ChooseBy => {
-            format!("{parameter} has nothing to choose: lambda is given")
-        }
-        Parameter::Validation => format!("{parameter} goes with {fs_ed}"),
-        Parameter::Blend => format!("{parameter} goes with {distil}"),
-        _ => format!("{parameter} has no effect"),
+        Idle::ChooseBy => "--choose-by has nothing to choose: --lambda is given".to_owned(),
+        Idle::Validation => format!("{} goes with {fs_ed}", Parameter::Validation),
+        Idle::Strategy => format!("{} has no effect", Parameter::Strategy),
     })
 }
 

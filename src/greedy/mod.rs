@@ -22,6 +22,7 @@ mod matrices;
 mod options;
 mod path;
 mod plan;
+mod report;
 mod selection;
 mod state;
 mod strategies;
@@ -45,11 +46,13 @@ pub(crate) use state::State;
 pub(crate) use strategies::{OWN, Sampler, own_name};
 pub(crate) use strategy::{Own, Round, Shape, Strategy, Work};
 pub(crate) use teacher::Labels;
+use test_path::TestPath;
 
 /// Selections as jobs of front ends: among candidates that were found before, with their memory known
 /// beforehand, watched, measured and gone on with.
 pub mod job {
     pub use super::path::{Each, Selecting, select, select_among, unwatched};
     pub use super::plan::{Estimate, Plan, estimates, plan};
+    pub use super::report::{Named, Sizes, StepReport};
     pub use super::test_path::TestPath;
 }

@@ -1,9 +1,8 @@
 //! Which strategy, what it takes, and whether it fits.
 
-use rankrls_files::Parameter;
 use serde::Serialize;
 
-use super::checks::no_effect;
+use super::checks::{Idle, no_effect};
 use super::target::teacher_search;
 use super::{GreedyRankRls, Own, Shape, StrategyKind, own_name};
 use crate::candidates::Candidates;
@@ -194,7 +193,7 @@ pub(crate) fn plan_with(
 ) -> Result<Plan> {
     options.check_for(candidates, data)?;
     if own.is_some() && options.strategy != StrategyKind::Auto {
-        return Err(no_effect(Parameter::Strategy));
+        return Err(no_effect(Idle::Strategy));
     }
     let options = &options.counted(data)?;
     let included = options.included_among(candidates, data)?;

@@ -366,7 +366,7 @@ impl Document<'_> {
             given.sample.is_some() == given.seed.is_some();
             "settings.seed": "a seed together with a number of candidates, or neither", "one of them"
         );
-        require!(given.sample != Some(0); "settings.candidates": "1 or more", 0);
+        require!(given.sample != Some(0); "settings.sample": "1 or more", 0);
         let (k, lambda) = (self.steps.parts.len(), self.lambda);
         let own = given.strategy == StrategyKind::Auto && given.lambda.is_none() && given.k == 0;
         require!(own; "settings": "no strategy, lambda and k, which stand beside them", "one of them");

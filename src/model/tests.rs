@@ -232,7 +232,7 @@ const OF_SELECTED: &str = r#"
 /unfinished            => {"taken": 3}                 => missing field `asked`
 /extra                 => 1                            => unknown field `extra`
 /settings              => {"seed": 1}                  => seed: expected a seed together
-/settings              => {"candidates": 0, "seed": 1} => settings.candidates: expected 1
+/settings              => {"sample": 0, "seed": 1}     => settings.sample: expected 1
 /settings              => {"k": 3}                     => settings: expected no strategy
 /settings              => {"mu": 3}                    => unknown field `mu`
 /table                 => {"missing": "median"}        => expected a model of rankrls in JSON
@@ -258,7 +258,7 @@ const OF_SELECTED: &str = r#"
 /// The same of a model that was trained.
 const OF_TRAINED: &str = r#"
 /strategy              => "bounded"                    => to 3 features, one a column
-/settings              => {"candidates": 5, "seed": 1} => seed: expected none
+/settings              => {"sample": 5, "seed": 1}     => seed: expected none
 /unfinished            => {"taken": 4, "asked": 9}     => unfinished: expected none, with strategy all
 /data/constant_columns => 2                            => columns that vary
 /steps/0 => {"feature": 1, "weight": 1.0, "lqo_error": 1.0} => none, with strategy all

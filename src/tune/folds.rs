@@ -28,14 +28,18 @@ pub(super) struct Fold {
 }
 
 impl Fold {
-    /// The folds of the data; none unless they are the evidence.
+    /// The folds of the data; none unless they are asked for.
     pub(super) fn all(part: Part<'_>, options: &Tune) -> Result<Vec<Self>> {
         let dataset = part.data;
-        let HoldOut::Folds { count, seed } = options.evidence else {
-            return Ok(Vec::new());
+        let queries = dataset.queries();
+        let groups = match &options.holdout {
+            HoldOut::Folds { .. } | HoldOut::Given { .. } if queries.len() == 1 => {
+                return check_several(queries).map(|()| Vec::new());
+            }
+            HoldOut::Folds { count, seed } => groups(queries, *count, *seed)?,
+            HoldOut::Given { groups, .. } => several_left(queries, groups.clone())?,
+            _ => return Ok(Vec::new()),
         };
-        check_several(dataset.queries())?;
-        let groups = groups(dataset.queries(), count, seed)?;
         let mut memory = check_memory(part, groups.len(), options)?;
         let mut all = options.selections().into_iter();
         let needed = all.any(|selection| selection.needs_data());
@@ -118,12 +122,18 @@ fn check_memory(part: Part<'_>, folds: usize, options: &Tune) -> Result<Memory> 
 /// The queries of each of `count` folds. A selection without one of them needs two queries.
 pub(super) fn groups(queries: &Queries, count: usize, seed: u64) -> Result<Groups> {
     let drawn = Groups::folds(queries, count, seed);
-    let queries = queries.len();
-    let groups = drawn.map_err(|_| {
+    let drawn = drawn.map_err(|_| {
         Error::options(format!(
-            "{count} folds of {queries} queries: expected from 2 folds up to one a query"
+            "{count} folds of {} queries: expected from 2 folds up to one a query",
+            queries.len()
         ))
     })?;
+    several_left(queries, drawn)
+}
+
+/// Refuses folds that leave a single query.
+fn several_left(queries: &Queries, groups: Groups) -> Result<Groups> {
+    let (count, queries) = (groups.len(), queries.len());
     ensure!(
         groups.iter().all(|fold| queries - fold.len() > 1),
         options,

@@ -75,8 +75,10 @@ fn results_memory(candidates: &Candidates, queries: usize, options: &Tune) -> u6
     let weights = steps.saturating_mul(steps.saturating_add(1)) / 2;
     let weights = weights.saturating_mul(size_of::<f64>() as u64);
     let columns = 1 + options.metrics.len();
-    let values = match options.evidence {
-        HoldOut::Folds { .. } => (columns * size_of::<Option<f64>>()).saturating_mul(queries),
+    let values = match options.holdout {
+        HoldOut::Folds { .. } | HoldOut::Given { .. } => {
+            (columns * size_of::<Option<f64>>()).saturating_mul(queries)
+        }
         _ => 0,
     };
     let point = (size_of::<Step>() + columns * SCORE).saturating_add(values);

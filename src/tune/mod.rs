@@ -121,14 +121,14 @@ impl<'a> Tuning<'a> {
 
     /// The data whose labels judge the models.
     fn judged(&self) -> Result<&'a Dataset<'a>> {
-        let evidence = &self.options.evidence;
-        if !matches!(evidence, HoldOut::Data { .. }) {
+        let holdout = &self.options.holdout;
+        if !matches!(holdout, HoldOut::Data { .. }) {
             return Ok(self.dataset);
         }
-        let described = |data: &&Dataset<'_>| HoldOut::of(data) == *evidence;
+        let described = |data: &&Dataset<'_>| HoldOut::of(data) == *holdout;
         let validation = self.validation.filter(described);
         validation.ok_or_else(|| {
-            let text = "the evidence is validation data that are not those of the tuning";
+            let text = "these are not the validation data of the tuning";
             Error::options(text)
         })
     }
@@ -162,11 +162,11 @@ impl<'a> Tuning<'a> {
         let (strategy, lambda) = (chosen.options.strategy, tuned.lambda());
         let queries = self.dataset.queries();
         check_several(queries)?;
-        let Some(evidence) = HoldOut::few_folds(queries.len(), asked.seed()) else {
+        let Some(holdout) = HoldOut::few_folds(queries.len(), asked.seed()) else {
             return Ok(None);
         };
         let options = Tune {
-            evidence,
+            holdout,
             rule: Rule::Best,
             lambdas: Lambdas::of(&[lambda]),
             selection: GreedyRankRls {
@@ -212,7 +212,7 @@ impl<'a> Tuning<'a> {
         if outcomes.iter().any(|outcome| outcome.points.len() >= least) {
             let measure = self.options.measure;
             return Error::data(format!(
-                "{measure} is undefined in every query of the evidence, so there is nothing to choose \
+                "{measure} is undefined in every query that judges, so there is nothing to choose \
                  by: take another measure, such as squared ({})",
                 Parameter::ChooseBy
             ));

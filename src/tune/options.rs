@@ -19,7 +19,7 @@ use crate::metrics::{Convention, Measure, Metric, distinct};
 /// use rankrls::{GreedyRankRls, HoldOut, Lambdas};
 ///
 /// let options = Tune {
-///     evidence: HoldOut::Folds { count: 5, seed: 1 },
+///     holdout: HoldOut::Folds { count: 5, seed: 1 },
 ///     rule: Rule::OneSe,
 ///     ..Tune::new(GreedyRankRls::new(20, None), Lambdas::Auto)
 /// };
@@ -53,7 +53,7 @@ pub struct Tune {
     ///
     /// [`HoldOut::Data`]: predictions for other data with the columns of the training data ([`HoldOut::of`],
     /// [`Tuning::validation`](super::Tuning::validation)).
-    pub evidence: HoldOut,
+    pub holdout: HoldOut,
     /// The measure that models are judged by. In it every query counts the same, whatever its weight in selection
     /// and training.
     pub measure: Measure,
@@ -125,7 +125,7 @@ impl Tune {
             labels: Vec::new(),
             scales: Vec::new(),
             lambdas: lambdas.into(),
-            evidence: HoldOut::Queries,
+            holdout: HoldOut::Queries,
             measure: Measure::Squared,
             metrics: Vec::new(),
             convention: Convention::Standard,
@@ -160,7 +160,7 @@ impl Tune {
     /// Whether the features were chosen by the predictions that judge models, so that values are better than
     /// those of new queries will be.
     pub fn is_optimistic(&self) -> bool {
-        self.evidence == HoldOut::Queries
+        self.holdout == HoldOut::Queries
     }
 
     /// A selection for each strategy with each scale of labels.
@@ -199,12 +199,15 @@ impl Tune {
         );
         ensure!(
             matches!(
-                self.evidence,
-                HoldOut::Queries | HoldOut::Folds { .. } | HoldOut::Data { .. }
+                self.holdout,
+                HoldOut::Queries
+                    | HoldOut::Folds { .. }
+                    | HoldOut::Given { .. }
+                    | HoldOut::Data { .. }
             ),
             options,
             "models cannot be judged by {}: expected lqo, folds:N or validation data",
-            self.evidence
+            self.holdout
         );
         let biased = all.iter().any(GreedyRankRls::is_biased);
         ensure!(

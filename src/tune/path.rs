@@ -93,7 +93,7 @@ impl<'a, 'r> Path<'a, 'r> {
     /// The values of a model by predictions that need no other selection.
     fn values(&self, work: &Selecting<'_>) -> Result<Values> {
         let (meter, state) = (&self.run.meters[0], work.state());
-        if let HoldOut::Data { .. } = self.run.options.evidence {
+        if let HoldOut::Data { .. } = self.run.options.holdout {
             let scores = meter.data.scores(&work.features(), &state.weights());
             return meter.values(&scores, 0.0);
         }

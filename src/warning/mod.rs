@@ -351,30 +351,19 @@ fn sizes_as_queries(queries: &Queries) -> Option<Warning> {
     })
 }
 
-/// Warns of a teacher's `lambda` at the edge of those `tried`, with the value of the parameter that tries others.
+/// Warns of a teacher's `lambda` at the edge of those `tried`.
 fn of_teacher(lambda: Lambda, tried: &[Lambda], dominated: bool) -> Warning {
     let value = lambda.value();
-    let chosen = format!("the teacher's lambda {} is", short(value));
     let below = tried.iter().all(|other| other.value() >= value);
-    let (which, factor) = if below {
-        ("smallest", 0.25)
-    } else {
-        ("largest", 4.0)
-    };
+    let which = if below { "smallest" } else { "largest" };
+    let chosen = format!("the teacher's lambda {} is the {which} of those tried", short(value));
     if dominated {
         let scale = Parameter::Scale;
         return warning!(
-            "{chosen} the {which} of those tried: beside a few columns, whose values are far larger, others hardly \
-             count; {scale} sd makes them alike"
+            "{chosen}: beside a few columns, whose values are far larger, others hardly count; {scale} sd makes them alike"
         );
     }
-    let mut others = [0, 1, 2, 3].map(|power| value * f64::powi(factor, power));
-    others.sort_by(f64::total_cmp);
-    let [a, b, c, d] = others.map(short);
-    warning!(
-        "{chosen} the {which} of those tried: {}={a},{b},{c},{d} tries others",
-        Parameter::TeacherLambda
-    )
+    warning!("{chosen}: another may teach better")
 }
 
 impl Dataset<'_> {

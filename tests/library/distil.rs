@@ -367,7 +367,7 @@ fn given_scores_take_no_memory_of_a_solver() {
         assert_eq!(estimate.unwrap().total, given, "{strategy}");
         let tuned = |data: &Dataset<'_>, memory| {
             let tune = Tune {
-                evidence: HoldOut::Folds { count: 3, seed: 1 },
+                holdout: HoldOut::Folds { count: 3, seed: 1 },
                 concurrent: Some(1),
                 ..Tune::new(
                     GreedyRankRls {

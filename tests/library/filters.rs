@@ -203,7 +203,7 @@ fn paths_of_several_strategies_have_the_filter() {
     let data = graded();
     let lambdas = [Lambda::new(1.0).unwrap()];
     let tuning = Tune {
-        evidence: HoldOut::Folds { count: 3, seed: 1 },
+        holdout: HoldOut::Folds { count: 3, seed: 1 },
         strategies: vec![StrategyKind::Bounded, StrategyKind::FsEd],
         ..Tune::new(GreedyRankRls::new(4, None), &lambdas)
     };

@@ -217,7 +217,7 @@ fn with_columns_of_one_query() -> Problem {
 fn a_fold_goes_on_without_a_column_that_tells_nothing_there() {
     let data = with_columns_of_one_query().dataset();
     let options = Tune {
-        evidence: HoldOut::Folds { count: 6, seed: 1 },
+        holdout: HoldOut::Folds { count: 6, seed: 1 },
         ..Tune::new(
             including(GreedyRankRls::new(4, None), &[1, 0, 2]),
             Lambda::new(1.0).unwrap(),
@@ -258,10 +258,10 @@ fn noisy() -> Dataset<'static> {
 fn a_model_without_them_is_not_chosen() {
     let data = noisy();
     let noise: Vec<usize> = (5..9).collect();
-    for evidence in [HoldOut::Queries, HoldOut::Folds { count: 4, seed: 1 }] {
+    for holdout in [HoldOut::Queries, HoldOut::Folds { count: 4, seed: 1 }] {
         for rule in ["best", "one-se", "min-improvement:0.5:1"] {
             let options = Tune {
-                evidence: evidence.clone(),
+                holdout: holdout.clone(),
                 rule: rule.parse().unwrap(),
                 ..Tune::new(
                     including(GreedyRankRls::new(8, None), &noise),

@@ -372,8 +372,8 @@ fn numbers_out_of_range_are_one_fault() {
             scale: Some(scale),
             ..with_lambda(1.0)
         };
-        let grid = |selection: &GreedyRankRls, evidence: HoldOut| Tune {
-            evidence,
+        let grid = |selection: &GreedyRankRls, holdout: HoldOut| Tune {
+            holdout,
             ..Tune::new(selection.clone(), Lambda::new(1.0).unwrap())
         };
         let folds = HoldOut::Folds { count: 3, seed: 1 };

@@ -205,7 +205,7 @@ fn models_of_other_runs_are_not_gone_on_from() {
         "lambda was 2.0 and is 4.0 now",
         "and is sampled now",
         "seed was not given and is 9 now",
-        "candidates was not given and is 3 now",
+        "sample was not given and is 3 now",
         "query weight was not given and is size now",
         "label scale was not given and is unit now",
     ] {
@@ -339,7 +339,7 @@ fn tunings_go_on_from_anywhere() {
     let mut bounded = tune_options();
     bounded.selection.strategy = StrategyKind::Bounded;
     let folded = tune::Tune {
-        evidence: folds,
+        holdout: folds,
         ..tune_options()
     };
     let settling = tune::Tune {
@@ -380,7 +380,7 @@ fn tunings_go_on_from_anywhere() {
     }
     let validation = validation(&data);
     let options = tune::Tune {
-        evidence: HoldOut::of(&validation),
+        holdout: HoldOut::of(&validation),
         ..tune_options()
     };
     check_tuning(&data, &options, 4);

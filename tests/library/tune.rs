@@ -124,7 +124,7 @@ proptest! {
     #![proptest_config(drawn_problems(300))]
 
     #[test]
-    fn leave_query_out_evidence_is_retraining_without_each_query(problem in drawn(1)) {
+    fn leave_query_out_predictions_are_retraining_without_each_query(problem in drawn(1)) {
         let data = problem.dataset();
         let mut options = options(problem.x.len(), &LAMBDAS);
         options.metrics = vec![Metric::CONCORDANCE];
@@ -191,7 +191,7 @@ proptest! {
         let metrics: Vec<Metric> = ["cindex", "err"].map(|name| name.parse().unwrap()).into();
         let mut options = Tune {
             metrics: metrics.clone(),
-            evidence: HoldOut::Folds { count, seed },
+            holdout: HoldOut::Folds { count, seed },
             ..by(StrategyKind::LowMem, 4, &[0.5, 8.0])
         };
         options.selection.scale = Some(scale);
@@ -261,7 +261,7 @@ fn out_of_fold(
 #[test]
 fn the_chosen_selection_is_what_select_finds() {
     let data = problem(9).dataset();
-    // Leave-query-out predictions are no evidence for what a teacher taught.
+    // Leave-query-out predictions do not judge what a teacher taught.
     for strategy in strategies().filter(|kind| !kind.distils()) {
         for rule in [
             Rule::Best,
@@ -326,7 +326,7 @@ fn query_weights_and_criteria_are_those_of_select() {
                 1e-3
             ));
             // A fold without labels to rank has nothing to select from.
-            options.evidence = HoldOut::Folds { count: 3, seed: 1 };
+            options.holdout = HoldOut::Folds { count: 3, seed: 1 };
             assert!(tune(&data, &options).is_ok());
         }
     }
@@ -336,7 +336,7 @@ fn query_weights_and_criteria_are_those_of_select() {
 fn any_number_of_selections_and_threads_gives_the_same_bits() {
     let (data, other) = (problem(9).dataset(), problem(5).dataset());
     let folds = HoldOut::Folds { count: 3, seed: 5 };
-    for evidence in [HoldOut::Queries, HoldOut::of(&other), folds] {
+    for holdout in [HoldOut::Queries, HoldOut::of(&other), folds] {
         for rule in [
             Rule::Best,
             Rule::MinImprovement {
@@ -345,7 +345,7 @@ fn any_number_of_selections_and_threads_gives_the_same_bits() {
             },
         ] {
             same_bits(&data, &other, |concurrent| Tune {
-                evidence: evidence.clone(),
+                holdout: holdout.clone(),
                 rule,
                 concurrent,
                 metrics: vec!["map".parse().unwrap()],
@@ -359,9 +359,9 @@ fn any_number_of_selections_and_threads_gives_the_same_bits() {
 fn a_teacher_on_any_number_of_threads_gives_the_same_bits() {
     let (data, other) = (problem(24).dataset(), problem(5).dataset());
     let folds = HoldOut::Folds { count: 2, seed: 5 };
-    for evidence in [HoldOut::of(&other), folds] {
+    for holdout in [HoldOut::of(&other), folds] {
         same_bits(&data, &other, |concurrent| Tune {
-            evidence: evidence.clone(),
+            holdout: holdout.clone(),
             concurrent,
             ..by(StrategyKind::Distil, 6, &LAMBDAS)
         });
@@ -385,7 +385,7 @@ fn same_bits(
 }
 
 #[test]
-fn validation_evidence_is_what_the_models_predict() {
+fn validation_data_judge_what_the_models_predict() {
     let mut graded = problem(4);
     for label in &mut graded.labels {
         *label = label.abs();
@@ -394,7 +394,7 @@ fn validation_evidence_is_what_the_models_predict() {
     let mean_ndcg: Metric = "mean-ndcg".parse().unwrap();
     let metrics = [Metric::CONCORDANCE, mean_ndcg];
     let options = Tune {
-        evidence: HoldOut::of(&other),
+        holdout: HoldOut::of(&other),
         measure: mean_ndcg.into(),
         metrics: metrics.to_vec(),
         ..options(6, &[1.0, 16.0])
@@ -402,7 +402,7 @@ fn validation_evidence_is_what_the_models_predict() {
     let missing = tune(&data, &options);
     let text = missing.unwrap_err().to_string();
     assert!(
-        text.starts_with("the evidence is validation data"),
+        text.starts_with("these are not the validation data"),
         "{text}"
     );
     let tuned = validated(&data, &options, &other);
@@ -468,9 +468,9 @@ impl Counter {
 fn paths_that_improve_no_more_are_left() {
     let data = problem(9).dataset();
     let folds = HoldOut::Folds { count: 3, seed: 5 };
-    for evidence in [HoldOut::Queries, folds] {
+    for holdout in [HoldOut::Queries, folds] {
         let mut options = options(20, &LAMBDAS);
-        options.evidence = evidence.clone();
+        options.holdout = holdout.clone();
         let whole = tune(&data, &options).unwrap();
         let rule = Rule::MinImprovement {
             least: 0.05,
@@ -486,7 +486,7 @@ fn paths_that_improve_no_more_are_left() {
             taken += short.points.len();
         }
         assert!(tuned.k + 2 == tuned.chosen().points.len());
-        let selections = if evidence == HoldOut::Queries { 1 } else { 4 };
+        let selections = if holdout == HoldOut::Queries { 1 } else { 4 };
         assert_eq!(counter.steps, selections * taken);
         assert_eq!(counter.grid.unwrap().0, selections * 20 * LAMBDAS.len());
         assert!(taken < 10 * LAMBDAS.len(), "{taken}");
@@ -503,9 +503,9 @@ fn paths_that_improve_no_more_are_left() {
 #[test]
 fn an_observer_can_stop_and_the_choice_is_among_what_there_is() {
     let data = problem(9).dataset();
-    let stopped = |evidence, last| {
+    let stopped = |holdout, last| {
         let options = Tune {
-            evidence,
+            holdout,
             concurrent: Some(1),
             ..options(20, &LAMBDAS)
         };
@@ -619,7 +619,7 @@ fn scales_of_labels_are_chosen_by_folds() {
     let data = problem(9).dataset();
     let labels = LabelScale::ALL.to_vec();
     let options = Tune {
-        evidence: HoldOut::Folds { count: 3, seed: 2 },
+        holdout: HoldOut::Folds { count: 3, seed: 2 },
         measure: cindex(),
         strategies: vec![StrategyKind::Dense, StrategyKind::LowMem],
         labels: labels.clone(),
@@ -657,7 +657,7 @@ fn scales_of_labels_are_chosen_by_folds() {
 #[test]
 fn options_can_be_stored() {
     let options = Tune {
-        evidence: HoldOut::of(&problem(3).dataset()),
+        holdout: HoldOut::of(&problem(3).dataset()),
         labels: vec![LabelScale::Raw, LabelScale::Unit],
         rule: Rule::MIN_IMPROVEMENT,
         ..by(StrategyKind::Sampled, 5, &LAMBDAS)
@@ -677,7 +677,7 @@ fn what_cannot_be_tuned_is_refused() {
     assert!(refused(options(3, &[])).contains("no lambda"));
     assert!(refused(options(0, &[1.0])).contains("k is 0"));
     let folds = Tune {
-        evidence: HoldOut::Folds { count: 4, seed: 1 },
+        holdout: HoldOut::Folds { count: 4, seed: 1 },
         ..options(3, &[1.0])
     };
     assert!(refused(folds).contains("4 folds of 3 queries"));
@@ -722,15 +722,15 @@ fn named(problem: &Problem, seed: u64) -> Dataset<'static> {
 fn chosen(data: &Dataset<'_>, strategy: StrategyKind) -> Vec<(f64, Vec<u32>, Vec<f64>)> {
     let mut options = GreedyRankRls::new(5, None);
     options.strategy = strategy;
-    let evidence = HoldOut::Folds { count: 4, seed: 3 };
+    let holdout = HoldOut::Folds { count: 4, seed: 3 };
     let tuned = Tune {
-        evidence: evidence.clone(),
+        holdout: holdout.clone(),
         measure: cindex(),
         ..Tune::new(options.clone(), Lambdas::Auto)
     };
     let ridge = RankRls {
         lambdas: Lambdas::Auto,
-        holdout: evidence,
+        holdout,
         ..RankRls::default()
     };
     let models = [

@@ -108,7 +108,7 @@ proptest! {
     ) {
         let factor = 2f64.powi(exponent);
         let options = Tune {
-            evidence: HoldOut::Folds { count: 3, seed: 1 },
+            holdout: HoldOut::Folds { count: 3, seed: 1 },
             ..Tune::new(by(strategy, 4, 1.0), Lambdas::Auto)
         };
         let by = |data: &Dataset<'_>| Tuning::new(data, &options).run(&mut tune::unwatched);

@@ -38,16 +38,17 @@ import sys
 import tempfile
 
 # Words of the new program, and of the old one where they differ: (command, or "" for all; words): words of the old one.
-# ("tune", "--lambda"): "--lambdas" and ("", "info"): "corpus info" would be such. commands.txt speaks as the new one.
+# ("tune", "--lambda"): "--lambda" and ("", "info"): "corpus info" would be such. commands.txt speaks as the new one.
 OLD_ARGS = {
-    ("", "info"): "corpus info", ("", "build"): "corpus build",
+    ("", "info"): "corpus info", ("", "build"): "corpus build", ("", "--sample"): "--candidates",
     ("", "p/train.svm.zst"): "p.svm.zst", ("", "p/test.svm.zst"): "p-test.svm.zst",
     ("select", "--lambda 16 -o n.json --resume"): "--extend n.json -o n.json",
-    ("select", "--lambda 2 --strategy sampled --candidates 9 -o n.json --resume"): "--extend n.json -o n.json",
+    ("select", "--lambda 2 --strategy sampled --sample 9 -o n.json --resume"): "--extend n.json -o n.json",
     ("select", "--metrics map,ndcg@10:linear,mean-ndcg:linear,p@10,err,mrr,cindex"): "--gain linear",
     ("evaluate", "--metrics map,ndcg@10:linear,mean-ndcg:linear,p@10,err,mrr,cindex"): "--gain linear",
     ("select", "--metrics map:0.8,ndcg@10,mean-ndcg,p@10:0.8,err:2,mrr:0.8,cindex"): "--relevant-from 0.8 --max-grade 2",
-    ("tune", "--lambda"): "--lambdas", ("", "--label-scale"): "--labels",
+    ("tune", "--lambda"): "--lambdas", ("", "--label-scale"): "--labels", ("tune", "--holdout"): "--evidence",
+    ("tune", "--validation"): "--evidence", ("tune", "--table"): "--csv",
     ("tune", "--strategy bounded,distil,residual"): "--strategies bounded,distil,residual",
     ("tune", "--strategy backfit,sampled,random,univariate"): "--strategies backfit,sampled,random,univariate",
     ("tune", "--choose-by ndcg@3:linear"): "--choose-by ndcg@3 --gain linear",
@@ -55,7 +56,7 @@ OLD_ARGS = {
     ("evaluate", "--metrics cindex,label@1,ndcg@5,map:0.9"): "--metrics cindex,label@1,ndcg@5,map --relevant-from 0.9",
 }
 # Keys, or whole paths of keys, of the old program and of the new one: {"index": "feature"}.
-RENAMED = {"index": "feature"}
+RENAMED = {"index": "feature", "candidates": "sample"}
 # Keys, or whole paths of keys, that the new program does not print, and why.
 GONE = {
     "path.*.step": "a step is at its place in the list",

@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use anyhow::{Result, bail};
 use clap::Args;
-use rankrls::greedy::job::plan;
+use rankrls::greedy::job::{Named, plan};
 use rankrls::greedy::{Choice, Ending, GreedyRankRls};
 use rankrls::memory::Bytes;
 use rankrls::metrics::{Metric, parse_list};
@@ -20,13 +20,12 @@ use crate::args::{self, ConventionArgs, at_least_one, each_once};
 use crate::choosing::{self, choose};
 use crate::data::{Input, TrainingData};
 use crate::numbers::{counted, printable, ridge};
-use crate::output::{Object, by_name};
 use crate::report::BIASED;
 use crate::select::Tested;
 use crate::session::Session;
 use crate::settings::{LabelArgs, TeacherArgs, WeightArgs};
 use crate::sheet::Sheet;
-use crate::sizes::{Sizes, TestSizes};
+use crate::sizes::{Sizes, TestSizes, lines};
 use crate::watch::Watch;
 
 /// All strategies but `fs-ed`, which needs grades.
@@ -182,7 +181,7 @@ struct StepRow {
     lqo_error: f64,
     lqo_cindex: Option<f64>,
     evaluated: usize,
-    test: Object<Option<f64>>,
+    test: Named<Option<f64>>,
 }
 
 pub(crate) fn run(args: &CompareArgs, session: &Session<'_>) -> Result<ExitCode> {
@@ -328,7 +327,7 @@ impl CompareArgs {
             lqo_error: step.lqo_error,
             lqo_cindex: step.lqo_cindex,
             evaluated: step.evaluated,
-            test: by_name(
+            test: Named::new(
                 &self.metrics,
                 tests.get(place).into_iter().flatten().copied(),
             ),
@@ -377,7 +376,7 @@ impl<'a> Comparison<'a> {
     fn text(&self) -> String {
         let features = counted(self.k, "feature");
         let lambda = ridge(self.lambda, self.data.unit);
-        let (file, data) = (printable(&self.file), self.data.lines());
+        let (file, data) = (printable(&self.file), lines(&self.data));
         let mut text = format!("{file}: {features}, lambda {lambda}\n{data}");
         if let Some(choice) = &self.choice {
             text += &choosing::text(choice, self.lambda, self.data.rows, self.data.unit);

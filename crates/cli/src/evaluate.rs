@@ -7,6 +7,7 @@ use anyhow::Result;
 use clap::{ArgGroup, Args};
 use rankrls::Queries;
 use rankrls::data::read::{Loaded, Missing, TableOptions};
+use rankrls::greedy::job::Named;
 use rankrls::metrics::{self, Metric, Paired, PairedOptions, Score, paired, parse_list};
 use rankrls::warning::Warning;
 use serde::ser::SerializeMap;
@@ -15,7 +16,7 @@ use serde::{Serialize, Serializer};
 use super::args::{self, ConventionArgs, usage};
 use super::data::{self, ColumnNames, DataArgs, Wanted};
 use super::numbers::printable;
-use super::output::{Destination, Object, by_name};
+use super::output::Destination;
 use super::session::Session;
 use super::sheet::Sheet;
 use super::sizes::RulesReport;
@@ -283,7 +284,7 @@ struct Comparison<'a> {
     /// Their labels.
     #[serde(skip)]
     pair: String,
-    metrics: Object<Paired>,
+    metrics: Named<Paired>,
 }
 
 impl<'a> Report<'a> {
@@ -305,7 +306,7 @@ impl<'a> Report<'a> {
                     first: &first.name,
                     second: &second.name,
                     pair: format!("{}-{}", label(place), label(other)),
-                    metrics: Object(found.collect::<Result<_>>()?),
+                    metrics: Named(found.collect::<Result<_>>()?),
                 });
             }
         }
@@ -449,7 +450,7 @@ fn one_or_several<S: Serializer>(rankings: &[Ranking], serializer: S) -> Result<
     serializer.collect_map([("rankings", named.collect::<Vec<_>>())])
 }
 
-fn by_metric<V>(metrics: &[(Metric, Score)], value: impl Fn(&Score) -> V) -> Object<V> {
+fn by_metric<V>(metrics: &[(Metric, Score)], value: impl Fn(&Score) -> V) -> Named<V> {
     let names = metrics.iter().map(|(metric, _)| metric);
-    by_name(names, metrics.iter().map(|(_, score)| value(score)))
+    Named::new(names, metrics.iter().map(|(_, score)| value(score)))
 }

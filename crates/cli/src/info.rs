@@ -25,7 +25,7 @@ use crate::description::{Description, Spread};
 use crate::numbers::{counted, exact, number, ridge};
 use crate::session::Session;
 use crate::sheet::Sheet;
-use crate::sizes::Sizes;
+use crate::sizes::{Sizes, lines};
 
 /// Describe data: sizes, labels, columns, and the memory that each strategy would take
 ///
@@ -163,7 +163,7 @@ impl<'a> InfoReport<'a> {
 
     /// The report for people.
     fn text(&self) -> String {
-        let mut text = self.data.lines();
+        let mut text = lines(&self.data);
         let Self {
             data,
             hash,

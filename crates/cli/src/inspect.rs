@@ -7,11 +7,12 @@ use std::process::ExitCode;
 use anyhow::Result;
 use clap::Args;
 use rankrls::Model;
+use rankrls::greedy::job::StepReport;
 use rankrls::memory::Memory;
 use rankrls::model::SelectedFeature;
 
 use super::numbers::{counted, exact, short, sizes};
-use super::report::{BIASED, PathRow, path_table, settings};
+use super::report::{BIASED, path_table, settings};
 use super::session::Session;
 use super::sheet::Sheet;
 
@@ -108,7 +109,7 @@ fn weight_table(model: &Model) -> String {
 
 fn path(model: &Model) -> String {
     let steps = model.features.iter().zip(1..);
-    let rows = steps.map(|(feature, number)| PathRow {
+    let rows = steps.map(|(feature, number)| StepReport {
         step: number,
         feature: model.index_base.written(feature.feature),
         name: feature.name.as_deref(),
@@ -116,7 +117,7 @@ fn path(model: &Model) -> String {
         lqo_error: feature.lqo_error.unwrap_or_default(),
         lqo_cindex: feature.lqo_cindex,
         identical_columns: feature.identical.len(),
-        ..PathRow::default()
+        ..StepReport::default()
     });
     path_table(&rows.collect::<Vec<_>>(), "squared").text()
 }

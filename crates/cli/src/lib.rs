@@ -164,13 +164,11 @@ struct Failure {
 type Parsed = (Cli, ArgMatches);
 
 /// `-h` shows these options, which most users need; `--help` shows all.
-const BASIC: [&str; 32] = [
+const BASIC: [&str; 30] = [
     "k",
     "lambda",
     "strategy",
-    "strategies",
     "labels",
-    "evidence",
     "rule",
     "choose_by",
     "objective",

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 use rankrls::data::{CompleteOutput, Output};
 use rankrls_files::write_json;
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 
 use super::files::{Files, NamedFiles, Stdout};
 use super::numbers::printable_lines;
@@ -197,23 +197,4 @@ pub(crate) fn appear(files: impl IntoIterator<Item = Result<Option<CompleteFile>
 
 fn refusal(path: &Path) -> String {
     format!("cannot write to {}", path.display())
-}
-
-/// Pairs that become a JSON object, in their order.
-#[derive(Debug)]
-pub(crate) struct Object<V>(pub(crate) Vec<(String, V)>);
-
-impl<V: Serialize> Serialize for Object<V> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_map(self.0.iter().map(|(key, value)| (key, value)))
-    }
-}
-
-/// Values by the names of measures.
-pub(crate) fn by_name<V>(
-    metrics: impl IntoIterator<Item = impl ToString>,
-    values: impl IntoIterator<Item = V>,
-) -> Object<V> {
-    let names = metrics.into_iter().map(|metric| metric.to_string());
-    Object(names.zip(values).collect())
 }

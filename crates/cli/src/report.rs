@@ -3,7 +3,7 @@
 
 use std::fmt::Write as _;
 
-use rankrls::greedy::job::TestPath;
+use rankrls::greedy::job::{StepReport, TestPath};
 use rankrls::greedy::{Choice, GreedyRankRls, Selection, Teacher};
 use rankrls::tune::Stability;
 use rankrls::{Dataset, StrategyKind};
@@ -12,9 +12,8 @@ use serde_json::Value;
 
 use super::choosing;
 use super::numbers::{measure, ridge, short};
-use super::output::{Object, by_name};
 use super::sheet::Sheet;
-use super::sizes::{Sizes, TestSizes};
+use super::sizes::{Sizes, TestSizes, heading};
 
 /// A selection, in the schema `rankrls.selection/1`.
 #[derive(Debug, Serialize)]
@@ -28,7 +27,7 @@ pub(crate) struct SelectionReport<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     densities_at: Option<DensitiesAt>,
     pub(crate) data: Sizes,
-    steps: Vec<PathRow<'a>>,
+    steps: Vec<StepReport<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     test: Option<TestSizes>,
     pub(crate) load_seconds: f64,
@@ -47,36 +46,6 @@ struct DensitiesAt {
     rows: usize,
 }
 
-/// A selected feature.
-#[derive(Debug, Default, Serialize)]
-pub(crate) struct PathRow<'a> {
-    pub(crate) step: usize,
-    /// The feature as the data file counts.
-    pub(crate) feature: u64,
-    pub(crate) name: Option<&'a str>,
-    /// Its weight in the last model.
-    #[serde(skip)]
-    pub(crate) weight: f64,
-    pub(crate) lqo_error: f64,
-    pub(crate) lqo_cindex: Option<f64>,
-    /// The measure that was the criterion.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) criterion: Option<f64>,
-    pub(crate) identical_columns: usize,
-    /// Folds whose selection has the feature, too.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) folds: Option<usize>,
-    pub(crate) evaluated: usize,
-    /// Column classes that could still win after each level of `bounded`'s bounds.
-    #[serde(skip_serializing_if = "<[usize]>::is_empty")]
-    pub(crate) alive: &'a [usize],
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) test: Option<Object<Option<f64>>>,
-    /// Standard errors of the measures in `test`.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) standard_errors: Option<Object<Option<f64>>>,
-}
-
 impl<'a> SelectionReport<'a> {
     pub(crate) fn new(
         selection: &'a Selection,
@@ -87,26 +56,6 @@ impl<'a> SelectionReport<'a> {
         select_seconds: f64,
     ) -> Self {
         let (test, path) = test.unzip();
-        let tested = |rows: Option<&[Vec<Option<f64>>]>, number: usize| {
-            let values = rows?.get(number)?.iter().copied();
-            Some(by_name(path?.metrics(), values))
-        };
-        let row = |(number, (step, &weight)): (usize, (&'a rankrls::Step, &f64))| PathRow {
-            step: number + 1,
-            feature: dataset.index_base().written(step.feature),
-            name: dataset.name_of(step.feature),
-            weight,
-            lqo_error: step.lqo_error,
-            lqo_cindex: step.lqo_cindex,
-            criterion: step.criterion,
-            identical_columns: step.identical.len(),
-            folds: None,
-            evaluated: step.evaluated,
-            alive: &step.alive,
-            test: tested(path.map(TestPath::steps), number),
-            standard_errors: tested(path.map(TestPath::standard_errors), number),
-        };
-        let steps = selection.steps.iter().zip(&selection.weights);
         let validation = dataset.validation();
         Self {
             schema: "rankrls.selection/1",
@@ -117,7 +66,7 @@ impl<'a> SelectionReport<'a> {
                 rows: validation.unwrap_or(dataset).rows(),
             }),
             data,
-            steps: steps.enumerate().map(row).collect(),
+            steps: StepReport::all(selection, dataset, path),
             test,
             load_seconds,
             select_seconds,
@@ -162,9 +111,7 @@ impl<'a> SelectionReport<'a> {
             );
         }
         let (load, select) = (self.load_seconds, self.select_seconds);
-        let heading = self
-            .data
-            .heading(load, "selected", select, self.peak_rss_bytes);
+        let heading = heading(&self.data, load, "selected", select, self.peak_rss_bytes);
         format!("{text}\n{heading}{}", self.body())
     }
 
@@ -206,7 +153,7 @@ impl<'a> SelectionReport<'a> {
 
 /// A note below tables with rows of `distil`.
 pub(crate) const BIASED: &str = "\nthe LQO columns of distil are biased: its teacher has seen all labels. --test or\n\
-     tune --evidence folds judge fairly\n";
+     tune --holdout folds judge fairly\n";
 
 /// The settings that are not as usual.
 pub(crate) fn settings(options: &GreedyRankRls) -> String {
@@ -242,7 +189,10 @@ fn taught_by(teacher: &Teacher, unit: f64) -> String {
 }
 
 /// Selected features, one a line.
-pub(crate) fn path_table<'a>(rows: &'a [PathRow<'a>], criterion: &str) -> Sheet<'a, PathRow<'a>> {
+pub(crate) fn path_table<'a>(
+    rows: &'a [StepReport<'a>],
+    criterion: &str,
+) -> Sheet<'a, StepReport<'a>> {
     // The concordance index has its column anyhow.
     let ranked = criterion != "cindex";
     let criterion = format!("LQO {criterion}");

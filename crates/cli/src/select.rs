@@ -49,7 +49,7 @@ Examples:
   rankrls select @sentences -k 10 --test @sentences-test
   rankrls select train.svm -k 50 --lambda 16 -o model.json
   rankrls select grades.csv --label grade --query query -k 10 --lambda 1 --json
-  rankrls select train.svm.zst -k 20 --lambda 16 --strategy sampled --candidates 500 --seed 7
+  rankrls select train.svm.zst -k 20 --lambda 16 --strategy sampled --sample 500 --seed 7
   rankrls select train.svm -k 50 --lambda 16 --test test.svm --metrics map,cindex
   rankrls select train.svm -k 20 --lambda 16 --criterion ndcg@10
   rankrls select @sentences -k 50 --strategy distil

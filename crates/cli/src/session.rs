@@ -37,9 +37,9 @@ impl Session<'_> {
         if !self.is_given("seed") {
             return;
         }
-        let (seed, candidates) = (Parameter::Seed, Parameter::Candidates);
+        let (seed, sample) = (Parameter::Seed, Parameter::Sample);
         let reason = match strategy {
-            Some(strategy) => format!("{strategy} draws nothing at random without {candidates}"),
+            Some(strategy) => format!("{strategy} draws nothing at random without {sample}"),
             None => "nothing is drawn at random".to_owned(),
         };
         self.console

@@ -8,7 +8,7 @@ use clap::{Arg, Args, Command};
 use rankrls::data::LabelScale;
 use rankrls::greedy::Refit;
 use rankrls::metrics::Measure;
-use rankrls::{GreedyRankRls, Lambdas, QueryWeight, Ridge, Scale, StrategyKind};
+use rankrls::{GreedyRankRls, QueryWeight, Scale, StrategyKind};
 
 use super::args::{ConventionArgs, usage};
 use super::files::Files;
@@ -50,12 +50,6 @@ pub(crate) struct LabelArgs {
     label_scale: Option<LabelScale>,
     #[arg(long)]
     refit: Option<Refit>,
-    #[arg(long)]
-    refit_lambda: Option<Ridge>,
-    #[arg(long)]
-    blend: Option<f64>,
-    #[arg(long)]
-    teacher_lambda: Option<Lambdas>,
 }
 
 impl LabelArgs {
@@ -64,9 +58,6 @@ impl LabelArgs {
         GreedyRankRls {
             label_scale: self.label_scale,
             refit: self.refit,
-            refit_lambda: self.refit_lambda,
-            blend: self.blend,
-            teacher_lambda: self.teacher_lambda.clone(),
             ..GreedyRankRls::default()
         }
     }

@@ -2,62 +2,38 @@
 
 use std::fmt::Write as _;
 
-use rankrls::Dataset;
-use rankrls::columns::Summary;
 use rankrls::data::read::Loaded;
+pub(crate) use rankrls::greedy::job::Sizes;
 use rankrls::memory::Bytes;
 use rankrls::metrics::{Convention, Metric};
 use serde::Serialize;
 
 use super::numbers::{counted, exact, number, sizes};
 
-/// Sizes of the data.
-#[derive(Debug, Clone, Copy, Serialize)]
-pub(crate) struct Sizes {
-    pub(crate) rows: usize,
-    pub(crate) queries: usize,
-    pub(crate) columns: usize,
-    pub(crate) nonzeros: usize,
-    pub(crate) empty_columns: usize,
-    pub(crate) constant_columns: usize,
-    pub(crate) column_classes: usize,
-    /// The unit of ridge parameters.
-    pub(crate) unit: f64,
+/// The sizes of data that were read in `load` seconds, and the `seconds` of the work that is `done`, in lines that fit a
+/// narrow terminal.
+pub(crate) fn heading(
+    data: &Sizes,
+    load: f64,
+    done: &str,
+    seconds: f64,
+    peak: Option<u64>,
+) -> String {
+    let peak = peak.map_or_else(String::new, |peak| format!(", peak memory {}", Bytes(peak)));
+    let lines = lines(data);
+    format!("{lines}read in {load:.2} s, {done} in {seconds:.2} s{peak}\n")
 }
 
-impl Sizes {
-    pub(crate) fn new(dataset: &Dataset<'_>, summary: &Summary) -> Self {
-        Self {
-            rows: dataset.rows(),
-            queries: dataset.queries().len(),
-            columns: dataset.width(),
-            nonzeros: dataset.nonzeros(),
-            empty_columns: summary.empty_columns,
-            constant_columns: summary.constant_columns,
-            column_classes: summary.column_classes,
-            unit: summary.unit,
-        }
-    }
-
-    /// Sizes of data that were read in `load` seconds, and the `seconds` of the work that is
-    /// `done`, in lines that fit a narrow terminal.
-    pub(crate) fn heading(&self, load: f64, done: &str, seconds: f64, peak: Option<u64>) -> String {
-        let peak = peak.map_or_else(String::new, |peak| format!(", peak memory {}", Bytes(peak)));
-        let lines = self.lines();
-        format!("{lines}read in {load:.2} s, {done} in {seconds:.2} s{peak}\n")
-    }
-
-    /// Three lines that fit a narrow terminal.
-    pub(crate) fn lines(&self) -> String {
-        let sizes = sizes(self.rows, self.queries, self.columns, self.nonzeros);
-        let constant = counted(self.constant_columns, "column");
-        let classes = counted(self.column_classes, "column class");
-        let unit = number(self.unit);
-        format!(
-            "data: {sizes}\n      {constant} constant in every query, {classes}\n      \
-             u, the mean squared norm of a centred row: {unit}\n"
-        )
-    }
+/// Three lines that fit a narrow terminal.
+pub(crate) fn lines(data: &Sizes) -> String {
+    let sizes = sizes(data.rows, data.queries, data.columns, data.nonzeros);
+    let constant = counted(data.constant_columns, "column");
+    let classes = counted(data.column_classes, "column class");
+    let unit = number(data.unit);
+    format!(
+        "data: {sizes}\n      {constant} constant in every query, {classes}\n      \
+         u, the mean squared norm of a centred row: {unit}\n"
+    )
 }
 
 /// How measures read labels and ranks, beside what their names say.

@@ -33,7 +33,7 @@ use super::output::{Destination, appear};
 use super::session::Session;
 use super::settings::{LAMBDAS_HELP, WeightArgs};
 use super::sheet::Sheet;
-use super::sizes::Sizes;
+use super::sizes::{Sizes, heading};
 
 /// Train RankRLS on all features, or on given ones, without selection
 ///
@@ -622,9 +622,7 @@ impl Report {
             None => format!("weights of {} features{restricted}", self.weights),
         };
         let (load, train) = (self.load_seconds, self.train_seconds);
-        let heading = self
-            .data
-            .heading(load, "trained", train, self.peak_rss_bytes);
+        let heading = heading(&self.data, load, "trained", train, self.peak_rss_bytes);
         format!("{text}\n{what}\n{heading}\n{}\n", self.table())
     }
 

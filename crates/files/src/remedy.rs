@@ -32,21 +32,15 @@ parameters! {
     /// How features are selected.
     Strategy => "--strategy",
     /// Candidates to draw in each step.
-    Candidates => "--candidates",
+    Sample => "--sample",
     /// Columns that come first.
     Include => "--include",
     /// Seed of random draws.
     Seed => "--seed",
     /// The target of weights.
     Refit => "--refit",
-    /// Ridge parameter of cross-fitted weights.
-    RefitLambda => "--refit-lambda",
-    /// Share of the labels in the target.
-    Blend => "--blend",
     /// Scores of a teacher.
     Teacher => "--teacher",
-    /// Ridge parameters of a teacher.
-    TeacherLambda => "--teacher-lambda",
     /// Rows at whose values densities are compared.
     Validation => "--validation",
     /// The divisor of columns.

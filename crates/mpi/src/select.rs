@@ -16,7 +16,7 @@ use rankrls::candidates::share;
 use rankrls::columns::Summary;
 use rankrls::data::read::{Loaded, ReadOptions, read_scores};
 use rankrls::data::{DataHash, Output};
-use rankrls::greedy::job::{Selecting, TestPath, select_among};
+use rankrls::greedy::job::{Selecting, Sizes, StepReport, TestPath, select_among};
 use rankrls::memory::{Bytes, Memory};
 use rankrls::metrics::{Convention, parse_list};
 use rankrls::peers::Peers;
@@ -25,7 +25,6 @@ use rankrls::{
 };
 use rankrls_files::{memory, write_json};
 use serde::Serialize;
-use serde_json::{Map, Value};
 
 use crate::failure::{self, Failure, check_alike};
 
@@ -282,38 +281,6 @@ struct Report<'a> {
     peak_rss_bytes: Option<u64>,
 }
 
-#[derive(Serialize)]
-struct Sizes {
-    rows: usize,
-    queries: usize,
-    columns: usize,
-    nonzeros: usize,
-    empty_columns: usize,
-    constant_columns: usize,
-    column_classes: usize,
-    unit: f64,
-}
-
-#[derive(Serialize)]
-struct StepReport<'a> {
-    step: usize,
-    /// The feature as the data file counts.
-    feature: u64,
-    name: Option<&'a str>,
-    lqo_error: f64,
-    lqo_cindex: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    criterion: Option<f64>,
-    identical_columns: usize,
-    evaluated: usize,
-    #[serde(skip_serializing_if = "<[usize]>::is_empty")]
-    alive: &'a [usize],
-    #[serde(skip_serializing_if = "Option::is_none")]
-    test: Option<Map<String, Value>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    standard_errors: Option<Map<String, Value>>,
-}
-
 impl<'a> Report<'a> {
     fn new(
         selection: &'a Selection,
@@ -321,38 +288,11 @@ impl<'a> Report<'a> {
         summary: &Summary,
         path: Option<&TestPath<'_>>,
     ) -> Self {
-        let by_name = |path: &TestPath<'_>, values: &[Option<f64>]| {
-            let names = path.metrics().iter().map(ToString::to_string);
-            let values = values.iter().map(|&value| Value::from(value));
-            names.zip(values).collect::<Map<_, _>>()
-        };
-        let step = |(number, step): (usize, &'a rankrls::Step)| StepReport {
-            step: number + 1,
-            feature: data.index_base().written(step.feature),
-            name: data.name_of(step.feature),
-            lqo_error: step.lqo_error,
-            lqo_cindex: step.lqo_cindex,
-            criterion: step.criterion,
-            identical_columns: step.identical.len(),
-            evaluated: step.evaluated,
-            alive: &step.alive,
-            test: path.map(|path| by_name(path, &path.steps()[number])),
-            standard_errors: path.map(|path| by_name(path, &path.standard_errors()[number])),
-        };
         Self {
             schema: "rankrls.selection/1",
             selection,
-            data: Sizes {
-                rows: data.rows(),
-                queries: data.queries().len(),
-                columns: data.width(),
-                nonzeros: data.nonzeros(),
-                empty_columns: summary.empty_columns,
-                constant_columns: summary.constant_columns,
-                column_classes: summary.column_classes,
-                unit: summary.unit,
-            },
-            steps: selection.steps.iter().enumerate().map(step).collect(),
+            data: Sizes::new(data, summary),
+            steps: StepReport::all(selection, data, path),
             load_seconds: 0.0,
             select_seconds: 0.0,
             peak_rss_bytes: memory::peak(),
@@ -368,18 +308,19 @@ impl<'a> Report<'a> {
         let mut text =
             format!("{strategy}, lambda {lambda}\nstep\tfeature\tweight\tLQO error\tLQO cindex");
         let measures = self.steps.first().and_then(|step| step.test.as_ref());
-        for name in measures.into_iter().flat_map(Map::keys) {
+        for (name, _) in measures.into_iter().flat_map(|measures| &measures.0) {
             let _ = write!(text, "\ttest {name}");
         }
         text.push('\n');
-        for (step, weight) in self.steps.iter().zip(&self.selection.weights) {
+        for step in &self.steps {
+            let weight = step.weight;
             let _ = write!(text, "{}\t{}\t{weight:.6}", step.step, step.feature);
             let index = step
                 .lqo_cindex
                 .map_or("-".to_owned(), |index| format!("{index:.4}"));
             let _ = write!(text, "\t{:.6}\t{index}", step.lqo_error);
-            for value in step.test.iter().flat_map(Map::values) {
-                let _ = match value.as_f64() {
+            for (_, value) in step.test.iter().flat_map(|test| &test.0) {
+                let _ = match value {
                     Some(value) => write!(text, "\t{value:.4}"),
                     None => write!(text, "\t-"),
                 };
@@ -396,7 +337,7 @@ mod tests {
 
     #[test]
     fn options_of_the_command_are_told_apart() {
-        let known = "error: --blend goes with --strategy=distil";
+        let known = "error: --choose-by has nothing to choose: --lambda is given";
         assert_eq!(with_programs(known), known);
         let told = with_programs("error: to read missing values as 0, pass --missing=0");
         assert!(told.ends_with(

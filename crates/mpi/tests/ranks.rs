@@ -256,12 +256,12 @@ fn mistakes_of_all_ranks_are_told_once() {
             "error: unrecognized subcommand",
         ),
         (
-            "select data.svm -k 3 --blend 0.5 --lambda 1",
-            "error: --blend goes with",
+            "select data.svm -k 3 --choose-by map --lambda 1",
+            "error: --choose-by has nothing to choose",
         ),
         (
             "select data.svm -k 3 --strategy distil --lambda 1",
-            "error: ranks do not train a teacher: expected its scores for the rows as --teacher FILE",
+            "error: ranks do not train a teacher: expected its scores for the rows as --teacher,",
         ),
         (
             "select data.svm -k 3 --lambda 1 --max-memory 100",

@@ -118,7 +118,7 @@ fn judged_by(options: &Tune) -> String {
         Measure::Squared => "squared error a query".to_owned(),
         measure @ Measure::Of(..) => measure.to_string(),
     };
-    match options.evidence {
+    match options.holdout {
         HoldOut::Data { .. } => format!("{measure}, validation data"),
         HoldOut::Folds { count, .. } => format!("{measure}, {count} folds"),
         _ => format!("leave-query-out {measure}"),

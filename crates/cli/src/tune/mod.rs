@@ -21,8 +21,7 @@ use rankrls::{
 };
 use rankrls_files::memory;
 
-pub(crate) use judging::EvidenceChoice;
-use judging::JudgingArgs;
+use judging::{JudgingArgs, Scheme};
 
 use super::args::{self, ConventionArgs, at_least_one, each_once};
 use super::console::Console;
@@ -118,8 +117,8 @@ fn listed<T: Clone + Send + Sync + 'static>(matches: &ArgMatches, name: &str) ->
 Examples:
   rankrls tune @sentences -k 20
   rankrls tune train.svm -k 50 --lambda 2^-2..2^8:2 --rule one-se -o model.json
-  rankrls tune train.svm -k 50 --evidence vali.svm --choose-by ndcg@10 --metrics map,cindex
-  rankrls tune train.svm -k 20 --lambda 0.5,4,32 --evidence folds:3 --csv models.csv
+  rankrls tune train.svm -k 50 --validation vali.svm --choose-by ndcg@10 --metrics map,cindex
+  rankrls tune train.svm -k 20 --lambda 0.5,4,32 --holdout folds:3 --table models.csv
   rankrls tune train.svm -k 50 --rule one-se --plot paths.svg
   rankrls tune @sentences -k 20 --scale none,sd --strategy bounded,distil
   rankrls tune @sentences -k 20 --strategy bounded,distil --lambda 4,16,64 --choose-by cindex
@@ -149,7 +148,7 @@ pub(crate) struct TuneArgs {
     test: Option<PathBuf>,
     /// Write a table of all models to this file, as CSV, or as JSON if its name ends in .json
     #[arg(long, value_name = "FILE", value_parser = report::table_name, help_heading = "Output")]
-    csv: Option<PathBuf>,
+    table: Option<PathBuf>,
     /// Write the chosen model to this file
     #[arg(short, long, value_name = "FILE", help_heading = "Output")]
     output: Option<PathBuf>,
@@ -179,7 +178,7 @@ impl TuneArgs {
         };
         check_selection(options, &strategies, self.convention, true)?;
         self.teacher.check(options, &strategies)?;
-        let validation = self.judging.validation();
+        let validation = self.judging.validation.as_ref();
         let others = [validation, self.test.as_ref()].into_iter().flatten();
         self.data
             .read
@@ -200,10 +199,16 @@ impl TuneArgs {
         self.settings.selection.is_biased() || all.any(StrategyKind::distils)
     }
 
-    /// The evidence that was asked for, or folds where others would be biased.
-    fn evidence(&self) -> Option<EvidenceChoice> {
-        let folds = || self.is_biased().then_some(EvidenceChoice::Folds);
-        self.judging.evidence.clone().or_else(folds)
+    /// The hold-outs that were asked for, or folds where others would be biased; none with validation data.
+    fn holdout(&self) -> Option<Scheme> {
+        let folds = || self.is_biased().then_some(Scheme::Folds);
+        let holdout = self.judging.holdout.clone().or_else(folds);
+        holdout.filter(|_| self.judging.validation.is_none())
+    }
+
+    /// Whether nobody said what models are judged by, and nothing else does.
+    fn is_open(&self) -> bool {
+        self.holdout().is_none() && self.judging.validation.is_none()
     }
 
     /// What models are judged by: squared errors of given lambdas, else what chooses the setting.
@@ -225,34 +230,34 @@ impl TuneArgs {
         Ok(self.measure().metric().into_iter().chain(others).collect())
     }
 
-    /// Takes folds as evidence where nobody asked for any and leave-query-out predictions would
-    /// be biased, and says why.
+    /// Judges by folds where nobody asked for anything else and leave-query-out predictions would be biased, and
+    /// says why.
     fn advise(&self, options: &mut Tune, candidates: &Candidates) -> Option<String> {
-        if self.evidence().is_some() {
+        if !self.is_open() {
             return None;
         }
         if options.selections().iter().any(GreedyRankRls::is_biased) {
-            options.evidence = folds_of(candidates.queries(), options);
+            options.holdout = folds_of(candidates.queries(), options);
             return None;
         }
         let classes = candidates.summary().column_classes;
         let queries = candidates.queries().len();
-        options.evidence = HoldOut::advised(classes, queries, options.selection.seed());
+        options.holdout = HoldOut::advised(classes, queries, options.selection.seed());
         (!options.is_optimistic()).then(|| {
             format!(
                 "{classes} column classes for {queries} queries: leave-query-out predictions would \
-                 be biased; --evidence lqo takes them, in less time"
+                 be biased; --holdout lqo takes them, in less time"
             )
         })
     }
 
-    /// The options to try on `train`, with the validation data if they are the evidence.
+    /// The options to try on `train`, with the validation data if there are any.
     fn options(&self, train: &Dataset<'_>, validation: Option<&Dataset<'_>>) -> Tune {
         let seed = self.settings.selection.seed();
-        let evidence = match self.evidence() {
-            Some(EvidenceChoice::HeldOut(drawn)) => drawn.seed(seed),
-            Some(EvidenceChoice::Folds) => HoldOut::folds(train.queries()).seed(seed),
-            _ => validation.map_or(HoldOut::Queries, HoldOut::of),
+        let holdout = match self.holdout() {
+            Some(Scheme::Named(drawn)) => drawn.seed(seed),
+            Some(Scheme::Folds) => HoldOut::folds(train.queries()).seed(seed),
+            None => validation.map_or(HoldOut::Queries, HoldOut::of),
         };
         let (selection, convention) = (self.settings.selection.clone(), self.convention.known());
         let selection = GreedyRankRls {
@@ -262,7 +267,7 @@ impl TuneArgs {
             ..selection
         };
         Tune {
-            evidence,
+            holdout,
             measure: self.measure(),
             metrics: self.metrics.clone().unwrap_or_default(),
             convention,
@@ -289,15 +294,16 @@ fn choose_setting(
 ) -> Result<Option<(Tune, Option<Choice>)>> {
     // Folds judge any strategy, unless somebody wants no folds.
     let judged = Tune {
-        evidence: match args.evidence() {
-            None => folds_of(train.queries(), options),
-            Some(_) => options.evidence.clone(),
+        holdout: if args.is_open() {
+            folds_of(train.queries(), options)
+        } else {
+            options.holdout.clone()
         },
         ..options.clone()
     };
     let chosen = choosing::watched(session, |each| judged.chosen(None, train, each))?;
     let options = |chosen: Tune| Tune {
-        evidence: options.evidence.clone(),
+        holdout: options.holdout.clone(),
         ..chosen
     };
     Ok(chosen.map(|(chosen, choice)| (options(chosen), choice)))
@@ -306,8 +312,7 @@ fn choose_setting(
 /// The data, with labels that the measures can be taken of.
 fn read(args: &TuneArgs, session: &Session<'_>) -> Result<Input> {
     let test = args.test.as_ref();
-    let validation = args.judging.validation();
-    let others = [validation, test];
+    let others = [args.judging.validation.as_ref(), test];
     let (mut input, _) = Input::read(&args.data, false, &args.teacher, others, session)?;
     if let Some(validation) = &input.validation
         && args.strategies().contains(&StrategyKind::FsEd)
@@ -327,11 +332,11 @@ pub(crate) fn run(args: &TuneArgs, session: &Session<'_>) -> Result<ExitCode> {
     let files = &session.files;
     args.teacher.name_files(files)?;
     let others = [
-        ("--evidence", args.judging.validation()),
+        ("--validation", args.judging.validation.as_ref()),
         ("--test", args.test.as_ref()),
     ];
     args.data.name_files(files, others)?;
-    let table_file = Destination::create(files, "--csv", args.csv.as_ref())?;
+    let table_file = Destination::create(files, "--table", args.table.as_ref())?;
     let plot_file = args.plot.create(files)?;
     let model_file = Destination::create(files, "--output", args.output.as_ref())?;
     let results = files.results(args.json)?;
@@ -358,7 +363,7 @@ pub(crate) fn run(args: &TuneArgs, session: &Session<'_>) -> Result<ExitCode> {
     choosing::warn_of_units(keeps_units, &candidates, &input.train, console);
     let reason = args.advise(&mut options, &candidates);
     if let Some(reason) = &reason {
-        console.tell(format_args!("folds are the evidence: {reason}\n"));
+        console.tell(format_args!("judged by folds: {reason}\n"));
     }
     let mut watch = Watch::new(session);
     let train = &input.train;
@@ -385,7 +390,7 @@ pub(crate) fn run(args: &TuneArgs, session: &Session<'_>) -> Result<ExitCode> {
     }
     let test_sizes = input.test.as_ref();
     let test_sizes = test_sizes.map(|test| TestSizes::new(test, &metrics, args.convention.known()));
-    let folds = cross_validated.is_some() || options.evidence.drawn_by().is_some();
+    let folds = cross_validated.is_some() || options.holdout.drawn_by().is_some();
     if !folds && !tuned.outcomes.iter().any(Outcome::draws) {
         session.warn_of_seed(Some(selection.options.strategy));
     }
@@ -402,7 +407,7 @@ pub(crate) fn run(args: &TuneArgs, session: &Session<'_>) -> Result<ExitCode> {
     let mut report = Report::new(&tuning, &tuned, cross_validated.as_ref(), reason, selected);
     report.choice = choice.as_ref();
     let table = table_file.complete(|writer| {
-        let path = args.csv.as_ref().expect("a table has a name");
+        let path = args.table.as_ref().expect("a table has a name");
         report.write_table(path, writer)
     });
     let drawn =
@@ -417,7 +422,7 @@ pub(crate) fn run(args: &TuneArgs, session: &Session<'_>) -> Result<ExitCode> {
     session.end(&results, &report, || report.text(), saved)
 }
 
-/// The chosen path as folds judge it, where the evidence is optimistic and there are the queries.
+/// The chosen path as folds judge it, where its value is optimistic and there are the queries.
 fn cross_validated(
     tuning: &tune::Tuning<'_>,
     tuned: &Tuned,

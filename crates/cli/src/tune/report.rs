@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use rankrls::data::LabelScale;
 use rankrls::greedy::Choice;
+use rankrls::greedy::job::Named;
 use rankrls::metrics::Score;
 use rankrls::tune::{Outcome, PathEnding, Point, Rule, Stability, Tune, Tuned, Tuning};
 use rankrls::{HoldOut, StrategyKind};
@@ -15,9 +16,9 @@ use serde::Serialize;
 use crate::choosing;
 use crate::files::is_stdout;
 use crate::numbers::{counted, four, measure, ridge, short};
-use crate::output::{Object, by_name};
 use crate::report::SelectionReport;
 use crate::sheet::Sheet;
+use crate::sizes::heading;
 
 /// A tuned selection, in the schema `rankrls.tuning/1`.
 #[derive(Debug, Serialize)]
@@ -26,18 +27,18 @@ pub(super) struct Report<'a> {
     /// The options, with every choice made: those of the chosen path.
     options: Tune,
     better: &'static str,
-    /// Whether the features were chosen by the evidence.
+    /// Whether the predictions that judge had chosen the features.
     optimistic: bool,
-    /// Why this evidence, if nobody asked for it.
-    evidence_reason: Option<String>,
+    /// Why these hold-outs, if nobody asked for them.
+    holdout_reason: Option<String>,
     interrupted: bool,
     /// How the setting was chosen that was not given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) choice: Option<&'a Choice>,
     chosen: Option<Row<'a>>,
-    /// The chosen model by folds, where the evidence is optimistic.
+    /// The chosen model by folds, where its value is optimistic.
     chosen_by_folds: Option<ByFolds>,
-    /// Stability of the chosen features over folds, whether these are the evidence or judge it.
+    /// Stability of the chosen features over folds, whether these chose it or judge it.
     stability: Option<Stability>,
     paths: Vec<PathEntry<'a>>,
     /// All models.
@@ -56,7 +57,7 @@ pub(super) struct Report<'a> {
 struct ByFolds {
     #[serde(flatten)]
     score: Score,
-    metrics: Object<Option<f64>>,
+    metrics: Named<Option<f64>>,
     count: usize,
     seed: u64,
 }
@@ -96,7 +97,7 @@ struct Row<'a> {
     value: Option<f64>,
     standard_error: Option<f64>,
     queries: usize,
-    metrics: Object<Option<f64>>,
+    metrics: Named<Option<f64>>,
     /// Folds that had no candidates left.
     short_folds: usize,
 }
@@ -148,8 +149,8 @@ impl<'a> Row<'a> {
     }
 }
 
-fn metrics(options: &Tune, point: &Point) -> Object<Option<f64>> {
-    by_name(
+fn metrics(options: &Tune, point: &Point) -> Named<Option<f64>> {
+    Named::new(
         &options.metrics,
         point.metrics.iter().map(|score| score.mean),
     )
@@ -176,7 +177,7 @@ impl<'a> PathEntry<'a> {
 
 impl<'a> Report<'a> {
     /// The report on what was `tuned`, with the chosen path as folds judged it, the reason why folds are the
-    /// evidence if nobody asked for them, and the chosen model as `select` reports it.
+    /// hold-outs if nobody asked for them, and the chosen model as `select` reports it.
     pub(super) fn new(
         tuning: &Tuning<'a>,
         tuned: &'a Tuned,
@@ -219,7 +220,7 @@ impl<'a> Report<'a> {
                 "higher"
             },
             optimistic: options.is_optimistic(),
-            evidence_reason: reason,
+            holdout_reason: reason,
             interrupted: tuned.interrupted,
             choice: None,
             chosen: Row::new(tuning, chosen, k),
@@ -252,20 +253,20 @@ impl<'a> Report<'a> {
     }
 
     fn heading(&self) -> String {
-        let evidence = match self.options.evidence {
+        let holdout = match self.options.holdout {
             HoldOut::Data { rows, queries, .. } => {
                 format!("validation data of {rows} rows in {queries} queries")
             }
             HoldOut::Folds { count, seed } => format!("{count} folds, seed {seed}"),
             _ => "leave-query-out predictions, optimistic: features were chosen by them".to_owned(),
         };
-        let reason = self.evidence_reason.as_ref();
+        let reason = self.holdout_reason.as_ref();
         let reason = reason.map_or_else(String::new, |reason| format!("\n          ({reason})"));
         let (load, tune) = (self.load_seconds, self.tune_seconds);
-        let sizes = &self.selection.data;
-        let sizes = sizes.heading(load, "tuned", tune, self.peak_rss_bytes);
+        let data = &self.selection.data;
+        let sizes = heading(data, load, "tuned", tune, self.peak_rss_bytes);
         format!(
-            "measure {}, {} is better; rule {}\nevidence: {evidence}{reason}\n{sizes}",
+            "measure {}, {} is better; rule {}\njudged by {holdout}{reason}\n{sizes}",
             self.options.measure,
             self.better,
             self.options.rule.name(),

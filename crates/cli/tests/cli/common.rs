@@ -183,11 +183,7 @@ fn a_number_with_a_minus_is_a_value_that_is_refused() {
         ("select train.svm -k -1 --lambda 1", "-1' for '-k"),
         ("select train.svm -k -inf --lambda 1", "-inf' for '-k"),
         ("select train.svm -k 1 --seed -1", "-1' for '--seed"),
-        ("select train.svm -k 1 --blend -inf", "-inf' for '--blend"),
-        (
-            "select train.svm -k 1 --candidates -5",
-            "-5' for '--candidates",
-        ),
+        ("select train.svm -k 1 --sample -5", "-5' for '--sample"),
         (
             "select train.svm -k 1 --missing -inf",
             "-inf' for '--missing",
@@ -215,7 +211,7 @@ fn a_number_with_a_minus_is_a_value_that_is_refused() {
 #[test]
 fn numbers_in_headings_are_as_they_were_given_and_short() {
     let folder = Folder::new();
-    let sampled = "select train.svm -k 1 --lambda 1 --strategy sampled --candidates 2";
+    let sampled = "select train.svm -k 1 --lambda 1 --strategy sampled --sample 2";
     let text = folder.stdout(&format!("{sampled} --seed 12345678901234567890"));
     assert!(text.contains("seed 12345678901234567890"), "{text}");
     folder.write(

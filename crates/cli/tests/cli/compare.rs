@@ -54,7 +54,7 @@ fn figures_are_those_of_select() {
     assert!(document["reference"].is_null());
     for (entry, strategy) in list(&document["strategies"]).iter().zip([
         "--strategy backfit",
-        "--strategy sampled --candidates 2 --seed 4",
+        "--strategy sampled --sample 2 --seed 4",
     ]) {
         let selection = folder.json(&format!("select {options} {strategy} --json"));
         assert!(entry["overlap"].is_null());

@@ -34,7 +34,7 @@ fn distil_tells_of_its_teacher_and_that_its_errors_are_biased() {
     ));
     let compared = folder.stdout(&format!("{compare} univariate"));
     assert!(!compared.contains("biased"), "{compared}");
-    folder.refused("tune @parses -k 4 --strategy distil --evidence lqo => biased");
+    folder.refused("tune @parses -k 4 --strategy distil --holdout lqo => biased");
 }
 
 #[test]

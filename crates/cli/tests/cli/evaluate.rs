@@ -139,7 +139,7 @@ fn labels_of_first_rows_are_measured_everywhere() {
     for arguments in [
         "select train.svm -k 2 --lambda 1 --criterion label@1 --test test.svm --metrics label@1",
         "tune train.svm -k 2 --lambda 1,4 --choose-by label@1 --metrics cindex",
-        "tune train.svm -k 2 --lambda 1,4 --evidence test.svm --choose-by label@1",
+        "tune train.svm -k 2 --lambda 1,4 --validation test.svm --choose-by label@1",
         "train train.svm --lambda 1,4 --choose-by label@1",
         "compare train.svm -k 2 --lambda 1 --test test.svm --metrics label@1",
     ] {
@@ -334,7 +334,7 @@ fn labels_below_0_have_no_grades() {
         "select train.svm -k 1 --lambda 1 --test signs.svm --metrics ndcg@5",
         "select signs.svm -k 1 --lambda 1 --criterion ndcg@5",
         "tune train.svm -k 1 --test signs.svm --metrics ndcg@5",
-        "tune train.svm -k 1 --evidence signs.svm --choose-by ndcg@5",
+        "tune train.svm -k 1 --validation signs.svm --choose-by ndcg@5",
     ] {
         folder.refused(&format!("{arguments} => ndcg@5 needs grades"));
     }

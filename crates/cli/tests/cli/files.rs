@@ -38,8 +38,8 @@ fn an_output_that_is_an_input_is_refused_before_any_work() {
         "select test.svm -k 1 --lambda 1 --names train.svm -o train.svm",
         "select test.svm -k 1 --lambda 1 --query-file train.svm -o train.svm",
         "select train.svm -k 1 --lambda 1 -o train.svm --resume",
-        "tune train.svm -k 1 --csv train.svm.csv -o train.svm",
-        "tune train.svm -k 1 --evidence test.svm -o test.svm",
+        "tune train.svm -k 1 --table train.svm.csv -o train.svm",
+        "tune train.svm -k 1 --validation test.svm -o test.svm",
         "train train.svm --lambda 1 -o train.svm",
         "train train.svm --lambda 1 --holdout-scores train.svm",
         "train train.svm --lambda 1 --objective pairs --pairs names.txt -o names.txt",
@@ -95,8 +95,8 @@ fn standard_input_and_descriptors_are_files_too() {
         "select - -k 1 --lambda 1 -o train.svm --resume < train.svm",
         "train - --lambda 1 -o train.svm < train.svm",
         "train - --lambda 1 --holdout-scores train.svm < train.svm",
-        "tune - -k 1 --csv a.csv -o train.svm < train.svm",
-        "tune train.svm -k 1 --evidence - -o test.svm < test.svm",
+        "tune - -k 1 --table a.csv -o train.svm < train.svm",
+        "tune train.svm -k 1 --validation - -o test.svm < test.svm",
         "predict model.json - -o train.svm < train.svm",
         "predict - train.svm -o model.json < model.json",
         "predict model.json - -o /dev/stdin < train.svm",
@@ -191,8 +191,8 @@ fn two_outputs_of_one_name_are_refused_before_any_work() {
             "--plot and --output",
         ),
         (
-            "tune train.svm -k 1 --csv new.json -o new.json",
-            "--csv and --output",
+            "tune train.svm -k 1 --table new.json -o new.json",
+            "--table and --output",
         ),
         (
             "train train.svm --lambda 1 -o new --holdout-scores new",
@@ -208,8 +208,8 @@ fn two_outputs_of_one_name_are_refused_before_any_work() {
             "--plot and --output",
         ),
         (
-            "tune train.svm -k 1 --csv here/new.csv -o new.csv",
-            "--csv and --output",
+            "tune train.svm -k 1 --table here/new.csv -o new.csv",
+            "--table and --output",
         ),
     ] {
         folder.misused(&format!("{arguments} => {options}"));

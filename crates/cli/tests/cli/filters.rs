@@ -16,7 +16,7 @@ fn the_output_says_where_densities_are() {
     let expected = serde_json::json!({"training": false, "rows": 5});
     assert_eq!(document["densities_at"], expected);
     assert_eq!(document["strategy"], "fs-ed");
-    let tune = "tune train.svm -k 2 --lambda 1,4 --strategy bounded,fs-ed --evidence test.svm";
+    let tune = "tune train.svm -k 2 --lambda 1,4 --strategy bounded,fs-ed --validation test.svm";
     let document = folder.json(&format!("{tune} --json"));
     assert_eq!(
         document["paths"].as_array().map(Vec::len),

@@ -19,8 +19,8 @@ fn sampling_is_told() {
     folder.stdout("select train.svm -k 2 --lambda 1 --strategy sampled --seed 5 -o model.json.gz");
     let model = folder.json("inspect model.json.gz --json");
     assert_eq!(model["settings"]["seed"], 5);
-    assert_eq!(model["settings"]["candidates"], 59);
-    folder.prints("inspect model.json.gz => candidates 59, seed 5");
+    assert_eq!(model["settings"]["sample"], 59);
+    folder.prints("inspect model.json.gz => sample 59, seed 5");
 }
 
 #[test]

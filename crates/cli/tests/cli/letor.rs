@@ -37,7 +37,7 @@ fn fold_3_of_mq2008_is_that_of_the_paper() {
     let folder = Folder::new();
     let rules = format!("--convention letor --metrics {MEASURES} --json -q");
     let tuned = folder.json(&format!(
-        "tune {train} -k 46 --lambda 2^-10..2^10 --evidence {validation} --choose-by map --test {test} {rules}"
+        "tune {train} -k 46 --lambda 2^-10..2^10 --validation {validation} --choose-by map --test {test} {rules}"
     ));
     let selection = &tuned["selection"];
     assert_eq!(tuned["chosen"]["lambda"], 8.0);

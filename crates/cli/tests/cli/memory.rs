@@ -214,7 +214,7 @@ fn rows(rows: u64, columns: u64, value: impl Fn(u64) -> u64) -> String {
 /// Every command that takes data, but for those that need a model.
 const COMMANDS: [&str; 8] = [
     "train DATA --lambda 1 -o model.json",
-    "tune DATA -k 1 --lambda 1 --evidence lqo",
+    "tune DATA -k 1 --lambda 1 --holdout lqo",
     "select DATA -k 1 --lambda 1",
     "select DATA -k 1",
     "compare DATA -k 1 --lambda 1 --strategy random",

@@ -133,7 +133,7 @@ const ELSEWHERE: [&str; 9] = [
 /// The files that a command reads and that are not there.
 fn missing<'a>(folder: &Folder, command: &'a str) -> Vec<&'a str> {
     let words: Vec<&str> = command.split_whitespace().collect();
-    let options = ["-o", "--plot", "--csv", "--holdout-scores"];
+    let options = ["-o", "--plot", "--csv", "--table", "--holdout-scores"];
     let written = |place: usize| place > 0 && options.contains(&words[place - 1]);
     let letters = |end: &OsStr| end.to_string_lossy().starts_with(char::is_alphabetic);
     let is_file = |word: &str| Path::new(word).extension().is_some_and(letters);

@@ -40,7 +40,7 @@ const OUTPUTS: [&str; 13] = [
     "select train.svm -k 2 --lambda 1 --names names.txt -o",
     "select train.svm -k 2 --lambda 1 --plot",
     "tune train.svm -k 2 -o",
-    "tune train.svm -k 2 --csv",
+    "tune train.svm -k 2 --table",
     "tune train.svm -k 2 --plot",
     "train train.svm --lambda 1 -o",
     "train train.svm --lambda 1 --holdout-scores",
@@ -132,7 +132,7 @@ fn an_output_is_printed_in_place_of_the_report() {
     for arguments in OUTPUTS {
         let file = match arguments.rsplit(' ').next().unwrap() {
             "--plot" => "file.svg",
-            "--csv" => "file.csv",
+            "--csv" | "--table" => "file.csv",
             _ => "file",
         };
         quiet(
@@ -186,8 +186,8 @@ fn standard_output_has_one_thing_alone() {
             "--plot and --output",
         ),
         (
-            "tune train.svm -k 1 -o - --csv /dev/stdout",
-            "--csv and --output",
+            "tune train.svm -k 1 -o - --table /dev/stdout",
+            "--table and --output",
         ),
         (
             "train train.svm --lambda 1 -o - --holdout-scores -",

@@ -22,8 +22,8 @@ fn leave_query_out_of_one_query_is_refused_with_what_to_do() {
         "select one.svm -k 2 --lambda 1 --strategy random",
         "select one.svm -k 2 --lambda 1 --criterion ndcg@10 --json",
         "tune one.svm -k 2",
-        "tune one.svm -k 2 --evidence folds:2",
-        "tune one.svm -k 2 --evidence train.svm",
+        "tune one.svm -k 2 --holdout folds:2",
+        "tune one.svm -k 2 --validation train.svm",
         "compare one.svm -k 2 --lambda 1",
     ] {
         let error = folder.fails(command, 1);
@@ -106,8 +106,9 @@ fn queries_come_from_a_file_or_by_size() {
     assert_eq!(info["data"]["queries"], 4);
     assert_eq!(info["query_sizes"]["largest"], 2);
     folder.run("compare one.svm --query-file train.txt --test bare.svm --query-file test.txt -k 1 --lambda 1 --strategy dense");
-    folder
-        .run("tune one.svm -k 1 --query-file train.txt --evidence bare.svm --query-file test.txt");
+    folder.run(
+        "tune one.svm -k 1 --query-file train.txt --validation bare.svm --query-file test.txt",
+    );
     folder.run("train one.svm --lambda 1 --rows-per-query 4 -o model.json");
     folder.run("evaluate bare.svm --model model.json --query-file test.txt --metrics cindex");
 }

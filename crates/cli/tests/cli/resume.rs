@@ -47,7 +47,7 @@ fn a_model_grows_to_the_model_of_more_features() {
     for options in [
         "--lambda 1/16u",
         "--lambda auto",
-        "--lambda 0.5 --strategy sampled --candidates 2 --seed 5",
+        "--lambda 0.5 --strategy sampled --sample 2 --seed 5",
         "--lambda 2 --criterion ndcg@2 --convention letor --query-weight pairs",
     ] {
         let select = format!("select big.svm {options}");
@@ -369,7 +369,7 @@ fn the_job_for_every_night_goes_on_where_it_was_killed() {
 fn strategies_that_are_named_twice_are_refused() {
     let folder = Folder::new();
     folder.fails(
-        "tune train.svm -k 3 --strategy dense,distil,dense --evidence folds:2",
+        "tune train.svm -k 3 --strategy dense,distil,dense --holdout folds:2",
         2,
     );
 }

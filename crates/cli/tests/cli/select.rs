@@ -106,7 +106,7 @@ fn training_data_as_test_data_are_told_of() {
         ("select many.svm -k 2 --lambda 1", "--test"),
         ("select many.svm -k 2", "--test"),
         ("tune many.svm -k 2 --lambda 1", "--test"),
-        ("tune many.svm -k 2 --lambda 1", "--evidence"),
+        ("tune many.svm -k 2 --lambda 1", "--validation"),
         (
             "compare many.svm -k 2 --lambda 1 --strategy dense",
             "--test",
@@ -138,9 +138,9 @@ fn a_seed_that_draws_is_not_said_to_have_no_effect() {
         "select many.svm -k 2",
         &format!("select many.svm -k 2 {distil}"),
         "select many.svm -k 2 --lambda 1 --strategy sampled",
-        "tune many.svm -k 2 --lambda 1 --evidence folds:3",
-        "tune many.svm -k 2 --lambda 1 --evidence other.svm --strategy sampled,dense",
-        &format!("tune many.svm -k 2 --lambda 1 --evidence other.svm {distil}"),
+        "tune many.svm -k 2 --lambda 1 --holdout folds:3",
+        "tune many.svm -k 2 --lambda 1 --validation other.svm --strategy sampled,dense",
+        &format!("tune many.svm -k 2 --lambda 1 --validation other.svm {distil}"),
         "train many.svm --lambda 1,2 --objective global --solver cg",
         "train many.svm --lambda 1 --kernel gaussian:1 --basis 20",
         "compare many.svm -k 2 --strategy dense",
@@ -158,21 +158,14 @@ fn random_subsets_follow_the_seed() {
     let folder = Folder::new();
     folder.write("big.svm", generated(200, 300));
     let select = "select big.svm -k 8 --lambda 1 --json";
-    let seven = folder.json(&format!(
-        "{select} --strategy sampled --candidates 5 --seed 7"
-    ));
+    let seven = folder.json(&format!("{select} --strategy sampled --sample 5 --seed 7"));
     assert_eq!(seven["seed"], 7);
-    assert_eq!(seven["candidates"], 5);
+    assert_eq!(seven["sample"], 5);
     assert_eq!(seven["steps"][3]["evaluated"], 5);
-    let lowmem = folder.json(&format!(
-        "{select} --strategy lowmem --candidates 5 --seed 7"
-    ));
+    let lowmem = folder.json(&format!("{select} --strategy lowmem --sample 5 --seed 7"));
     assert_eq!(lowmem["steps"], seven["steps"]);
     let usual = folder.json(&format!("{select} --strategy sampled"));
-    assert_eq!(
-        (&usual["seed"], &usual["candidates"]),
-        (&1.into(), &59.into())
-    );
+    assert_eq!((&usual["seed"], &usual["sample"]), (&1.into(), &59.into()));
 }
 
 /// Columns 1 and 4 of the data are equal.
@@ -195,7 +188,7 @@ fn columns_that_have_to_be_in_come_first() {
     // Folds that choose lambda, and those of tune, begin with them, too.
     let text = folder.stdout(&format!("{select} --include last,bigram:a_b"));
     assert!(text.contains("include 7,4"), "{text}");
-    let tune = "tune train.svm --names names.txt -k 3 --evidence folds:3 --include last,4 --json";
+    let tune = "tune train.svm --names names.txt -k 3 --holdout folds:3 --include last,4 --json";
     let tuned = &folder.json(tune)["selection"];
     assert_eq!(names(tuned)[..2], ["last", "bigram:a_b"]);
     assert_eq!(tuned["include"], one["include"]);
@@ -356,7 +349,7 @@ fn what_is_undefined_is_null() {
     let document = folder.json("select flat.svm -k 1 --lambda 1 --json");
     assert!(document["steps"][0]["lqo_cindex"].is_null());
     assert!(document["steps"][0]["name"].is_null());
-    assert!(document["seed"].is_null() && document["candidates"].is_null());
+    assert!(document["seed"].is_null() && document["sample"].is_null());
     let by_cindex = "select flat.svm -k 1 --lambda 1 --criterion cindex";
     folder.refused(&format!("{by_cindex} => undefined for every query"));
 }
@@ -459,7 +452,7 @@ fn the_order_of_rows_changes_no_choice() {
             &["/lambda", "/teacher/lambda"],
         ),
         (
-            "tune DATA -k 3 --evidence folds:3 --json",
+            "tune DATA -k 3 --holdout folds:3 --json",
             &["/chosen/lambda", "/chosen/value"],
         ),
         (
@@ -496,11 +489,7 @@ fn given(setting: &clap::Arg) -> (String, String) {
     let value = named
         .into_iter()
         .find(|name| usual.is_none_or(|usual| usual != name.as_str()));
-    let value = value.unwrap_or_else(|| {
-        let number = setting.get_value_parser().type_id() == std::any::TypeId::of::<f64>();
-        let value = if number { "0.5" } else { "2" };
-        value.to_owned()
-    });
+    let value = value.unwrap_or_else(|| "2".to_owned());
     (format!("--{option} {value}"), option.replace('-', "_"))
 }
 
@@ -536,11 +525,7 @@ fn every_setting_reaches_reports_models_and_the_refusals_of_resume() {
             written.map(|found| (found, without))
         });
         let (document, without) = document.unwrap_or_else(|| panic!("{option} is not in JSON"));
-        let differs = match &*name {
-            // A teacher's list may have grown past an edge: its errors tell.
-            "teacher_lambda" => "cannot be taken again".to_owned(),
-            _ => format!("{} was ", name.replace('_', " ")),
-        };
+        let differs = format!("{} was ", name.replace('_', " "));
         folder.refused(&format!("{without} --resume => {differs}"));
         let place = |document: &serde_json::Value| {
             let own = document.get(&name).cloned();
@@ -552,5 +537,5 @@ fn every_setting_reaches_reports_models_and_the_refusals_of_resume() {
         assert!(text.contains(&name.replace('_', " ")), "{option}: {text}");
         reached += 1;
     }
-    assert!(reached > 9, "{reached}");
+    assert!(reached > 7, "{reached}");
 }

@@ -126,7 +126,7 @@ fn threads_are_a_few_a_core() {
 fn an_interrupt_chooses_among_what_there_is() {
     let folder = Folder::new();
     folder.write("big.svm", generated(1500, 3000));
-    let arguments = "tune big.svm -k 1500 --strategy lowmem --evidence lqo -v --json -o model.json";
+    let arguments = "tune big.svm -k 1500 --strategy lowmem --holdout lqo -v --json -o model.json";
     let (output, rest) = interrupt(&folder, arguments, "step=2");
     assert!(
         rest.contains("warning: interrupted: the choice is among "),
@@ -146,7 +146,7 @@ fn an_interrupt_chooses_among_what_there_is() {
 fn an_interrupt_ends_all_strategies() {
     let folder = Folder::new();
     folder.write("big.svm", generated(1500, 3000));
-    let arguments = "tune big.svm -k 1500 --strategy lowmem,distil,dense --evidence folds:2 \
+    let arguments = "tune big.svm -k 1500 --strategy lowmem,distil,dense --holdout folds:2 \
                      --choose-by cindex --lambda 1,4 -v";
     let (output, rest) = interrupt(&folder, arguments, "step=2");
     assert!(output.is_empty());

@@ -131,7 +131,9 @@ fn a_table_is_the_data_that_it_shows() {
     folder.run(&format!(
         "compare train.csv {NAMED} --test test.csv -k 1 --lambda 1 --strategy dense"
     ));
-    folder.run(&format!("tune train.csv {NAMED} -k 2 --evidence test.csv"));
+    folder.run(&format!(
+        "tune train.csv {NAMED} -k 2 --validation test.csv"
+    ));
     folder.run(&format!("train train.csv {NAMED} --lambda 1"));
     folder.misused(&format!(
         "convert train.csv {NAMED} -o out.csv => cannot write out.csv: tables are only read"

@@ -32,7 +32,7 @@ fn folds_that_nobody_counts_are_no_more_than_queries() {
     for (queries, folds) in [(3, 3), (4, 4), (5, 5), (12, 5)] {
         folder.write("t.svm", rows(queries));
         folder.prints(&format!(
-            "tune t.svm -k 1 --evidence folds => evidence: {folds} folds"
+            "tune t.svm -k 1 --holdout folds => judged by {folds} folds"
         ));
     }
     folder.write("t.svm", rows(15));
@@ -40,12 +40,12 @@ fn folds_that_nobody_counts_are_no_more_than_queries() {
         "--strategy distil",
         "--refit cross-fitted --strategy lowmem",
     ] {
-        folder.prints(&format!("tune t.svm -k 1 {biased} => evidence: 5 folds"));
+        folder.prints(&format!("tune t.svm -k 1 {biased} => judged by 5 folds"));
     }
     folder.write("t.svm", rows(4));
     // What is left needs a teacher of ten queries.
     folder.refused("tune t.svm -k 1 --strategy distil => expected at least 10");
-    folder.refused("tune t.svm -k 1 --evidence folds:5 => 5 folds of 4 queries");
+    folder.refused("tune t.svm -k 1 --holdout folds:5 => 5 folds of 4 queries");
 }
 
 #[test]
@@ -69,12 +69,12 @@ fn the_model_is_that_of_select() {
 }
 
 #[test]
-fn evidence_may_be_validation_data_or_folds() {
+fn validation_data_or_folds_may_judge() {
     let folder = folder();
-    let document = tuned(&folder, "-k 3 --evidence other.svm --choose-by ndcg@10");
-    let evidence = &document["options"]["evidence"];
-    assert_eq!(evidence["kind"], "validation");
-    assert_eq!(evidence["rows"], 60);
+    let document = tuned(&folder, "-k 3 --validation other.svm --choose-by ndcg@10");
+    let holdout = &document["options"]["holdout"];
+    assert_eq!(holdout["kind"], "validation");
+    assert_eq!(holdout["rows"], 60);
     assert_eq!(document["better"], "higher");
     let (lambda, k) = (&document["chosen"]["lambda"], &document["chosen"]["k"]);
     folder.run(&format!(
@@ -82,26 +82,26 @@ fn evidence_may_be_validation_data_or_folds() {
     ));
     let found = folder.json("evaluate other.svm --model model.json --metrics ndcg@10 --json");
     assert_eq!(found["metrics"]["ndcg@10"], document["chosen"]["value"]);
-    let same = tuned(&folder, "-k 3 --evidence other.svm --choose-by ndcg@10");
+    let same = tuned(&folder, "-k 3 --validation other.svm --choose-by ndcg@10");
     assert_eq!(same["table"], document["table"]);
-    let folds = tuned(&folder, "-k 3 --evidence folds:3 --seed 4 --lambda 1,4");
+    let folds = tuned(&folder, "-k 3 --holdout folds:3 --seed 4 --lambda 1,4");
     assert_eq!(
-        folds["options"]["evidence"],
+        folds["options"]["holdout"],
         serde_json::json!({"kind": "folds", "count": 3, "seed": 4})
     );
-    let rule = "-k 3 --evidence lqo --lambda 1 --rule min-improvement:0.02:3";
+    let rule = "-k 3 --holdout lqo --lambda 1 --rule min-improvement:0.02:3";
     let rule = &tuned(&folder, rule)["options"]["rule"];
     assert_eq!(rule["least"], 0.02);
     assert_eq!(rule["patience"], 3);
-    let five = tuned(&folder, "-k 3 --evidence folds --lambda 1");
-    assert_eq!(five["options"]["evidence"]["count"], 5);
+    let five = tuned(&folder, "-k 3 --holdout folds --lambda 1");
+    assert_eq!(five["options"]["holdout"]["count"], 5);
 }
 
 #[test]
 fn scales_of_labels_are_an_axis_of_the_grid() {
     let folder = folder();
-    let options = "-k 2 --evidence folds:3 --lambda 1,4 --strategy dense --label-scale raw,unit";
-    let cindex = format!("tune train.svm {options} --choose-by cindex --csv models.csv");
+    let options = "-k 2 --holdout folds:3 --lambda 1,4 --strategy dense --label-scale raw,unit";
+    let cindex = format!("tune train.svm {options} --choose-by cindex --table models.csv");
     folder.prints(&format!("{cindex} => chosen: labels "));
     assert!(folder.read("models.csv").starts_with("lambda,labels,k,"));
     folder.refused(&format!(
@@ -134,8 +134,8 @@ fn test_data_have_no_part_in_the_choice() {
 #[test]
 fn tables_are_written() {
     let folder = folder();
-    let document = tuned(&folder, "-k 3 --lambda 1,8 --metrics map --csv t.csv");
-    tuned(&folder, "-k 3 --lambda 1,8 --metrics map --csv t.json");
+    let document = tuned(&folder, "-k 3 --lambda 1,8 --metrics map --table t.csv");
+    tuned(&folder, "-k 3 --lambda 1,8 --metrics map --table t.json");
     let json = folder.document("t.json");
     assert_eq!(json, document["table"]);
     let text = folder.read("t.csv");
@@ -166,7 +166,7 @@ fn a_lambda_in_trouble_is_a_row_that_says_so() {
          1e150 qid:3\n0 qid:3 2:1\n1e150 qid:4 1:1\n1e149 qid:4\n",
     );
     let arguments = "tune train.svm -k 2 --lambda 1e-300,1";
-    let document = folder.json(&format!("{arguments} --json --csv t.csv"));
+    let document = folder.json(&format!("{arguments} --json --table t.csv"));
     assert_eq!(document["paths"][0]["ending"], "refused");
     assert_eq!(document["paths"][1]["ending"], "complete");
     assert_eq!(document["chosen"]["lambda"], 1.0);
@@ -192,7 +192,7 @@ fn data_without_a_choice_is_refused() {
 #[test]
 fn a_seed_without_effect_is_a_warning() {
     let folder = folder();
-    let tune = "tune train.svm -k 2 --lambda 1 --evidence train.svm";
+    let tune = "tune train.svm -k 2 --lambda 1 --validation train.svm";
     for seed in [1, 3] {
         folder.warns(&format!("{tune} --seed {seed} => --seed has no effect"));
     }
@@ -201,7 +201,7 @@ fn a_seed_without_effect_is_a_warning() {
 #[test]
 fn the_paths_are_drawn_with_the_choice() {
     let folder = folder();
-    let tune = "tune train.svm -k 4 --lambda 0.5,3,2^4 --choose-by cindex --evidence folds:3";
+    let tune = "tune train.svm -k 4 --lambda 0.5,3,2^4 --choose-by cindex --holdout folds:3";
     let (text, _) = folder.run(&format!("{tune} --plot paths.svg"));
     let svg = folder.read("paths.svg");
     let document = roxmltree::Document::parse(&svg).unwrap();
@@ -223,7 +223,7 @@ fn the_paths_are_drawn_with_the_choice() {
     }
     let chosen = tuned(
         &folder,
-        "-k 4 --lambda 0.5,3,2^4 --choose-by cindex --evidence folds:3",
+        "-k 4 --lambda 0.5,3,2^4 --choose-by cindex --holdout folds:3",
     );
     let chosen = &chosen["chosen"];
     let name = match number(&chosen["lambda"]) {
@@ -278,14 +278,14 @@ fn the_measure_of_the_choice_is_on_the_test_path() {
 fn leave_query_out_values_are_labelled_and_stand_beside_those_of_folds() {
     let folder = folder();
     let document = tuned(&folder, "-k 4 --lambda 1,16,64 --metrics cindex");
-    assert_eq!(document["options"]["evidence"]["kind"], "lqo");
+    assert_eq!(document["options"]["holdout"]["kind"], "lqo");
     assert_eq!(document["optimistic"], true);
     let by_folds = &document["chosen_by_folds"];
     let (promised, likely) = (&document["chosen"]["value"], &by_folds["mean"]);
     assert!(promised.as_f64() < likely.as_f64(), "{document}");
     // The same as folds for this path alone.
     let (lambda, k) = (&document["chosen"]["lambda"], &document["chosen"]["k"]);
-    let folds = format!("-k {k} --lambda {lambda} --evidence folds --metrics cindex");
+    let folds = format!("-k {k} --lambda {lambda} --holdout folds --metrics cindex");
     let folds = tuned(&folder, &folds);
     assert_eq!(folds["optimistic"], false);
     assert!(folds["chosen_by_folds"].is_null());
@@ -309,22 +309,22 @@ fn many_candidates_are_judged_by_folds_unless_somebody_asks_otherwise() {
     let folder = Folder::new();
     folder.write("train.svm", generated(60, 200));
     let document = tuned(&folder, "-k 3 --lambda 4,16");
-    assert_eq!(document["options"]["evidence"]["kind"], "folds");
-    assert_eq!(document["options"]["evidence"]["count"], 5);
-    let reason = document["evidence_reason"].as_str().unwrap();
+    assert_eq!(document["options"]["holdout"]["kind"], "folds");
+    assert_eq!(document["options"]["holdout"]["count"], 5);
+    let reason = document["holdout_reason"].as_str().unwrap();
     assert!(reason.contains("column classes for 6 queries"), "{reason}");
     let text = folder.stdout("tune train.svm -k 3 --lambda 4,16");
-    assert!(text.contains("evidence: 5 folds, seed 1\n"), "{text}");
-    assert!(text.contains("--evidence lqo takes them"), "{text}");
-    let document = tuned(&folder, "-k 3 --lambda 4,16 --evidence lqo");
-    assert_eq!(document["options"]["evidence"]["kind"], "lqo");
-    assert!(document["evidence_reason"].is_null());
+    assert!(text.contains("judged by 5 folds, seed 1\n"), "{text}");
+    assert!(text.contains("--holdout lqo takes them"), "{text}");
+    let document = tuned(&folder, "-k 3 --lambda 4,16 --holdout lqo");
+    assert_eq!(document["options"]["holdout"]["kind"], "lqo");
+    assert!(document["holdout_reason"].is_null());
 }
 
 #[test]
 fn the_folds_that_select_a_feature_are_counted() {
     let folder = folder();
-    let document = tuned(&folder, "-k 4 --lambda 16 --evidence folds:4 --seed 3");
+    let document = tuned(&folder, "-k 4 --lambda 16 --holdout folds:4 --seed 3");
     let stability = &document["stability"];
     assert_eq!(stability["selections"], 4);
     let index = number(&stability["index"]);
@@ -345,7 +345,7 @@ fn the_folds_that_select_a_feature_are_counted() {
         assert_eq!(step["folds"], expected);
     }
     folder.prints(
-        "tune train.svm -k 4 --lambda 16 --evidence folds:4 => stability of the features over 4 folds: ",
+        "tune train.svm -k 4 --lambda 16 --holdout folds:4 => stability of the features over 4 folds: ",
     );
 }
 
@@ -354,7 +354,7 @@ fn the_folds_that_select_a_feature_are_counted() {
 #[test]
 fn lists_narrow_the_choice() {
     let folder = Folder::new();
-    let tune = "tune @documents -k 4 --evidence folds:3 --json";
+    let tune = "tune @documents -k 4 --holdout folds:3 --json";
     let names = |list: &Value| -> Vec<String> {
         let list = list.as_array().into_iter().flatten();
         list.map(|tried| tried["name"].as_str().unwrap().to_owned())
