@@ -61,8 +61,8 @@ pub(super) struct NewFeature {
     pub(super) least_slack: f64,
     /// The first row of the query that holds the whole column, if one does.
     pub(super) sole_query: Option<usize>,
-    /// Whether `p` is looked after by `Folds`.
-    pub(super) folded: bool,
+    /// Whether `p` is looked after by `QueryFactors`.
+    pub(super) has_factors: bool,
 }
 
 /// All that the state has of one query.
@@ -92,7 +92,7 @@ pub(super) fn add_to_query(feature: &NewFeature, query: OfQuery<'_>) {
     }
     let (place, matrices) = ((query.first, phi.len()), query.matrices);
     matrices.selected.push(place, query.entries, feature.step);
-    if feature.folded {
+    if feature.has_factors {
         return;
     }
     let sole = feature.sole_query == Some(query.first);

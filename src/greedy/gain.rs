@@ -68,7 +68,7 @@ impl<const N: usize> QuerySums<N> {
 }
 
 /// The terms of equation (*) besides the sums of a query, of each candidate: the same for all queries, but
-/// where each query has a factor of its own (`folds.rs`).
+/// where each query has a factor of its own (`query_factors.rs`).
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Terms<const N: usize> {
     /// `s = lambda + |v|^2 - |z|^2`

@@ -125,8 +125,8 @@ impl<'a> Selecting<'a> {
         let fit = labels.fit.clone();
         let fit = fit.map(|(labels, lambda)| (labels, Grown::new(lambda.value())));
         let select = labels.select.clone();
-        let state =
-            State::of_target(select, queries, scales, fit, lambda, plan.steps).with_room(plan.room);
+        let state = State::of_target(select, queries, scales, fit, lambda, plan.steps)
+            .with_spare(plan.spare);
         check_labels(state.labels())?;
         check_values(candidates, lambda)?;
         let concordance = Judge::new(Metric::CONCORDANCE, Convention::Standard, raw, queries)
@@ -242,13 +242,13 @@ impl<'a> Selecting<'a> {
         let Some(step) = step else {
             return Ok(None);
         };
-        if let Some((bytes, room)) = self.state.missing_room() {
+        if let Some((bytes, spare)) = self.state.missing_spare() {
             return Err(Error::memory(format!(
                 "lambda is too small for the digits of a float from feature {} on without one factor a \
                  query, which takes {}, and {} are left; {}, select fewer features or allow more memory",
                 taken + 1,
                 Bytes(bytes).exact(),
-                Bytes(room).exact(),
+                Bytes(spare).exact(),
                 Remedy::RaiseLambda
             )));
         }
@@ -364,7 +364,7 @@ impl<'a> Selecting<'a> {
             state: &self.state,
             sampled: sampler.is_some(),
             ranking: self.ranking.as_ref(),
-            room: Round::room(self.state.labels().len(), self.state.capacity()),
+            cache_bytes: Round::cache_bytes(self.state.labels().len(), self.state.capacity()),
         };
         let errors = self.strategy.errors(&round, &eligible);
         // The strategy may have skipped candidates then.

@@ -45,7 +45,7 @@ pub struct Plan {
     /// the teacher is done when the selection starts.
     pub memory: u64,
     /// Bytes that are allowed besides these: for one factor a query, if the data turn out to need it.
-    pub room: u64,
+    pub spare: u64,
 }
 
 impl Plan {
@@ -221,14 +221,14 @@ pub(crate) fn plan_with(
         let remedy = "allow more memory or select fewer features";
         ("the strategy of your own needs", remedy)
     };
-    let room = options.memory.require(what, bytes, remedy)?.left();
+    let spare = options.memory.require(what, bytes, remedy)?.left();
     Ok(Plan {
         options,
         steps: shape.k,
         included,
         teacher,
         memory: bytes,
-        room: room.unwrap_or(u64::MAX),
+        spare: spare.unwrap_or(u64::MAX),
     })
 }
 
@@ -268,7 +268,7 @@ mod tests {
             let unlimited = within(None).unwrap();
             assert_eq!(unlimited.memory, estimate.memory);
             let tight = within(Some(estimate.total)).unwrap();
-            assert_eq!((tight.room, tight.memory), (0, unlimited.memory));
+            assert_eq!((tight.spare, tight.memory), (0, unlimited.memory));
             assert_eq!(tight.teacher, unlimited.teacher);
             match (unlimited.teacher, within(Some(estimate.total - 1))) {
                 (None, less) => assert_eq!(less.unwrap_err().kind(), Kind::Memory),

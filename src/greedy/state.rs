@@ -22,8 +22,8 @@ use std::ops::Range;
 use rayon::prelude::*;
 
 use super::addition::{Addition, LastStep, NewFeature, OfQuery, add_to_query, fill_centred};
-use super::folds::Folds;
 use super::matrices::{QueryMatrices, Transform};
+use super::query_factors::QueryFactors;
 use crate::data::{Column, Queries};
 use crate::lambda::Lambda;
 use crate::linalg::grown::Grown;
@@ -55,7 +55,7 @@ pub struct State {
     /// The sum of `|v|^2` of selected features.
     size: f64,
     /// Takes over when `T_Q` loses too many digits.
-    folds: Option<Box<Folds>>,
+    query_factors: Option<Box<QueryFactors>>,
     /// The centred labels that the weights are fitted to, if these are others, and the model of them.
     refit: Option<(Vec<f64>, Grown)>,
 }
@@ -71,8 +71,8 @@ struct Problem {
     labels: Vec<f64>,
     /// Most steps.
     capacity: usize,
-    /// Bytes that `Folds` may take.
-    room: u64,
+    /// Bytes that `QueryFactors` may take.
+    spare: u64,
 }
 
 /// `L y`, times the roots of the queries' weights.
@@ -88,7 +88,7 @@ pub(super) fn centred_and_scaled(
     centred
 }
 
-/// How much `trace(T_Q - I) s / lambda` may be before [`Folds`] take over: about this times the
+/// How much `trace(T_Q - I) s / lambda` may be before [`QueryFactors`] take over: about this times the
 /// rounding of one operation is lost.
 const DELICATE: f64 = 1e8;
 
@@ -132,7 +132,7 @@ impl State {
             last: None,
             largest_pivot: 0.0,
             size: 0.0,
-            folds: None,
+            query_factors: None,
             refit,
             problem: Problem {
                 lambda,
@@ -140,7 +140,7 @@ impl State {
                 scales,
                 labels,
                 capacity,
-                room: u64::MAX,
+                spare: u64::MAX,
             },
         }
     }
@@ -173,16 +173,16 @@ impl State {
         all.saturating_add(twice.saturating_mul(threads.min(queries.len())))
     }
 
-    /// This state, where one factor a query may take `room` bytes.
-    pub(super) fn with_room(mut self, room: u64) -> Self {
-        self.problem.room = room;
+    /// This state, where one factor a query may take `spare` bytes.
+    pub(super) fn with_spare(mut self, spare: u64) -> Self {
+        self.problem.spare = spare;
         self
     }
 
     /// Bytes that one factor a query takes, if the data turn out to need it: where `lambda` is
     /// so small that leaving a query out amplifies rounding too much (`docs/derivation.md`).
-    pub fn folds_memory(rows: usize, queries: usize, capacity: usize) -> u64 {
-        Folds::memory(rows, queries, capacity)
+    pub fn factors_memory(rows: usize, queries: usize, capacity: usize) -> u64 {
+        QueryFactors::memory(rows, queries, capacity)
     }
 
     /// The state of the same data before the first step, without room for one.
@@ -341,7 +341,7 @@ impl State {
 
     /// `u = y - Phi' Phi y` in place of `y` with the products `X_S' y`, in parallel; returns `z = Phi y` and
     /// `theta = F'^-1 z`. The products of `u` less `lambda theta` are 0 but for rounding: each turn takes off what is left of them.
-    pub(super) fn explain(
+    pub(super) fn residualise(
         &self,
         mut products: Vec<f64>,
         y: &mut [f64],
@@ -388,7 +388,7 @@ impl State {
         self.size += squared_norm;
         let stiffness = self.size / self.lambda().value();
         let turns = 1 + usize::from(stiffness > STIFF) + 2 * usize::from(stiffness > STIFFEST);
-        let [z, theta] = self.explain(products, &mut last.phi, turns);
+        let [z, theta] = self.residualise(products, &mut last.phi, turns);
         // v . u = |v|^2 - |z|^2 is not negative, but for rounding.
         let pivot = self.lambda().value() + along(&last.phi).max(0.0);
         let root = pivot.sqrt();
@@ -401,7 +401,7 @@ impl State {
             eta: last.eta,
             least_slack: self.lambda().value() / pivot,
             sole_query: self.sole_query(column),
-            folded: self.folds.is_some(),
+            has_factors: self.query_factors.is_some(),
         };
         self.add_to_queries(&feature, column, &mut last);
         self.largest_pivot = self.largest_pivot.max(pivot);
@@ -458,34 +458,36 @@ impl State {
         1e-12 + 16.0 * f64::EPSILON * (1.0 + self.largest_trace()) * stiffness
     }
 
-    /// The factor by which rounding is amplified in the worst case: see [`Folds`].
-    fn loss(&self) -> f64 {
+    /// The factor by which rounding is amplified in the worst case: see [`QueryFactors`].
+    fn amplification(&self) -> f64 {
         self.largest_trace() * self.largest_pivot / self.lambda().value()
     }
 
-    /// Whether candidates have to be judged by [`Folds`]: see there.
-    pub(super) fn folds(&self) -> Option<&Folds> {
-        self.folds.as_deref()
+    /// Whether candidates have to be judged by [`QueryFactors`]: see there.
+    pub(super) fn query_factors(&self) -> Option<&QueryFactors> {
+        self.query_factors.as_deref()
     }
 
-    /// Bytes of one factor a query where it is needed, and the room, which does not do for it.
-    pub(super) fn missing_room(&self) -> Option<(u64, u64)> {
-        let (queries, room) = (self.queries(), self.problem.room);
-        let bytes = Self::folds_memory(queries.rows(), queries.len(), self.capacity());
-        let needed = self.folds.is_none() && self.loss() > DELICATE;
-        (needed && bytes > room).then_some((bytes, room))
+    /// Bytes of one factor a query where it is needed, and the spare ones, which are too few.
+    pub(super) fn missing_spare(&self) -> Option<(u64, u64)> {
+        let (queries, spare) = (self.queries(), self.problem.spare);
+        let bytes = Self::factors_memory(queries.rows(), queries.len(), self.capacity());
+        let needed = self.query_factors.is_none() && self.amplification() > DELICATE;
+        (needed && bytes > spare).then_some((bytes, spare))
     }
 
     fn update_folds(&mut self) {
-        if self.folds.is_none() && self.loss() <= DELICATE || self.missing_room().is_some() {
+        if self.query_factors.is_none() && self.amplification() <= DELICATE
+            || self.missing_spare().is_some()
+        {
             return;
         }
         let mut missing = self.steps() - 1..self.steps();
-        let mut folds = self.folds.take().unwrap_or_else(|| {
+        let mut factors = self.query_factors.take().unwrap_or_else(|| {
             missing.start = 0;
             self.holdout.clone_from(&self.problem.labels);
             let (queries, lambda) = (&self.problem.queries, self.lambda().value());
-            Box::new(Folds::new(queries, lambda, self.capacity()))
+            Box::new(QueryFactors::new(queries, lambda, self.capacity()))
         });
         let mut centred = vec![0.0; self.labels().len()];
         for step in missing {
@@ -495,10 +497,10 @@ impl State {
                 values: &values,
             };
             self.centre(column, &mut centred);
-            let sums = folds.sums(column, &self.matrices, &self.problem.labels);
-            folds.add(&sums, &centred, &mut self.holdout);
+            let sums = factors.sums(column, &self.matrices, &self.problem.labels);
+            factors.add(&sums, &centred, &mut self.holdout);
         }
-        self.folds = Some(folds);
+        self.query_factors = Some(factors);
     }
 
     /// The column that a step has added.
@@ -536,8 +538,8 @@ impl State {
     /// is a factor for each. An estimate of the order of magnitude, from 1 on. About as many digits
     /// are lost as it has (`docs/derivation.md`, section 10). O(t^2), or O(q t^2).
     pub fn condition(&self) -> f64 {
-        let folds = self.folds.iter().map(|folds| folds.condition());
-        folds.fold(self.grown.condition(), f64::max)
+        let factors = self.query_factors.iter().map(|factors| factors.condition());
+        factors.fold(self.grown.condition(), f64::max)
     }
 
     /// Weights of the selected features in order of selection: back substitution with the
@@ -630,7 +632,7 @@ mod tests {
             let mut found = vec![0.0; state.labels().len()];
             found[range.clone()].copy_from_slice(transformed.as_flattened());
             let products = state.products_of(&found);
-            state.explain(products, &mut found, 2);
+            state.residualise(products, &mut found, 2);
             for (found, expected) in found[range].iter().zip(&y) {
                 assert_close(*found, expected[0]);
             }
@@ -640,7 +642,7 @@ mod tests {
     #[test]
     fn the_factors_say_what_the_matrices_say() {
         let (fine, coarse) = (state(0.5), state(0.5));
-        let mut folds = Folds::new(fine.queries(), 0.5, fine.capacity());
+        let mut factors = QueryFactors::new(fine.queries(), 0.5, fine.capacity());
         let mut holdout = fine.labels().to_vec();
         let mut centred = vec![0.0; holdout.len()];
         for step in 0..fine.steps() {
@@ -650,8 +652,8 @@ mod tests {
                 values: &values,
             };
             fine.centre(column, &mut centred);
-            let sums = folds.sums(column, fine.matrices(), fine.labels());
-            folds.add(&sums, &centred, &mut holdout);
+            let sums = factors.sums(column, fine.matrices(), fine.labels());
+            factors.add(&sums, &centred, &mut holdout);
         }
         for (fine, coarse) in holdout.iter().zip(&coarse.holdout) {
             assert_close(*fine, *coarse);

@@ -130,15 +130,15 @@ pub struct Round<'a> {
     /// ([`StrategyKind::can_rank`](super::StrategyKind::can_rank)).
     pub ranking: Option<&'a Judge<'a>>,
     /// Bytes that the strategy may keep of candidates from step to step, beside what it needs.
-    pub room: usize,
+    pub cache_bytes: usize,
 }
 
 /// Bytes that strategies may keep of candidates where the state is larger.
 const ROOM: usize = 256 << 20;
 
 impl Round<'_> {
-    /// [`room`](Self::room) for `rows` examples and `k` steps: no more than the state takes.
-    pub(super) fn room(rows: usize, k: usize) -> usize {
+    /// [`cache_bytes`](Self::cache_bytes) for `rows` examples and `k` steps: no more than the state takes.
+    pub(super) fn cache_bytes(rows: usize, k: usize) -> usize {
         let row = k.saturating_mul(2 * size_of::<f64>());
         ROOM.min(rows.saturating_mul(row))
     }

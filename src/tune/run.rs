@@ -163,7 +163,7 @@ impl Run<'_> {
         // Selections that may be at work at once share what is left.
         let selections = self.most_paths().max(1) * (1 + self.folds.len());
         Ok(Plan {
-            room: plan.room / selections as u64,
+            spare: plan.spare / selections as u64,
             ..plan
         })
     }

@@ -189,7 +189,7 @@ fn selections_and_their_plans_count_it() {
     assert_eq!(needed(Memory::limit(1).holding(HELD)), limit + HELD);
     let rows = data.project(&[]).unwrap();
     let planned = plan(&candidates, &rows, &options(Memory::limit(limit))).unwrap();
-    assert_eq!(planned.room, data.memory() - rows.memory());
+    assert_eq!(planned.spare, data.memory() - rows.memory());
     let run = |memory| select(&data, &options(memory), &mut unwatched);
     assert!(run(Memory::limit(limit)).is_ok());
     assert!(run(Memory::limit(limit + HELD).holding(HELD)).is_ok());

@@ -274,7 +274,11 @@ impl Memory {
             limit_bytes: limit,
             auto,
             strategies: estimates.map(row).collect(),
-            factors_bytes: State::folds_memory(queries.rows(), queries.len(), args.k.min(columns)),
+            factors_bytes: State::factors_memory(
+                queries.rows(),
+                queries.len(),
+                args.k.min(columns),
+            ),
             idle: candidates.is_empty(),
         })
     }

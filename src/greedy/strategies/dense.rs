@@ -78,7 +78,7 @@ impl Dense {
 
 impl Strategy for Dense {
     fn errors(&mut self, round: &Round<'_>, eligible: &[u32]) -> Vec<f64> {
-        if round.state.folds().is_some() {
+        if round.state.query_factors().is_some() {
             return LowMemory.errors(round, eligible);
         }
         let error = round.state.error();
@@ -92,7 +92,7 @@ impl Strategy for Dense {
     }
 
     fn adopt(&mut self, candidates: &ColumnClasses, state: &State) {
-        if state.folds().is_some() {
+        if state.query_factors().is_some() {
             // The caches would lose too many digits.
             self.0 = Vec::new();
         }

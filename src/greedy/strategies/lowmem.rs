@@ -19,9 +19,9 @@ use super::forms::{self, Forms};
 use crate::columns::{ColumnClasses, Segment};
 use crate::data::Column;
 use crate::greedy::criterion::BlockRanking;
-use crate::greedy::folds::{Folds, SumsWithout};
 use crate::greedy::gain::{QuerySums, Terms};
 use crate::greedy::matrices::QueryMatrices;
+use crate::greedy::query_factors::{QueryFactors, SumsWithout};
 use crate::greedy::strategy::{Facts, Shape, bytes, error_left};
 use crate::greedy::{Round, State, Strategy};
 use crate::linalg::kernels::{self, LANES, Lanes};
@@ -63,7 +63,7 @@ pub(super) struct LowMemory;
 impl Strategy for LowMemory {
     /// A sample is too small to be worth the forms, and so are few columns: the candidates share what making takes.
     fn errors(&mut self, round: &Round<'_>, eligible: &[u32]) -> Vec<f64> {
-        let by_sums = round.state.folds().is_none() && round.ranking.is_none();
+        let by_sums = round.state.query_factors().is_none() && round.ranking.is_none();
         // Every rank knows the columns of all.
         let shared = !round.sampled && round.candidates.summary().columns >= forms::MANY;
         let forms = (by_sums && shared).then(|| Forms::new(round.state));
@@ -82,7 +82,7 @@ fn errors_by(round: &Round<'_>, forms: Option<&Forms<'_>>, candidates: &[u32]) -
         return Vec::new();
     }
     let error = round.state.error();
-    let by_sums = round.state.folds().is_none() && round.ranking.is_none();
+    let by_sums = round.state.query_factors().is_none() && round.ranking.is_none();
     if by_sums && candidates.len() <= FEW {
         let gains = gains_by_query(round, forms, candidates);
         let gains = gains.as_flattened()[..candidates.len()].iter();
@@ -224,8 +224,8 @@ impl<'a> Scratch<'a> {
                 kernels::add_scaled(&mut gains, 1.0, &terms.gained(query, sums));
             }
         };
-        match round.state.folds() {
-            Some(folds) => judge_by_folds(folds, round, block, see),
+        match round.state.query_factors() {
+            Some(factors) => judge_by_factors(factors, round, block, see),
             None => self.judge(round, block, see),
         }
         match ranking {
@@ -318,8 +318,8 @@ fn columns<'a>(candidates: &'a ColumnClasses, block: &[u32], start: usize) -> [C
 
 /// Calls `see` once for each query, with the terms and sums of (*) of up to eight candidates and their
 /// `T_Q u_Q`, where the state's matrices are too coarse (`docs/derivation.md`, section 10).
-fn judge_by_folds(
-    folds: &Folds,
+fn judge_by_factors(
+    factors: &QueryFactors,
     round: &Round<'_>,
     block: &[u32],
     see: impl FnMut(u32, &Terms<LANES>, &QuerySums<LANES>, &[Lanes]),
@@ -327,7 +327,7 @@ fn judge_by_folds(
     let (candidates, state) = (round.candidates, round.state);
     let mut rest = columns(candidates, block, 0);
     let sums = rest.iter().take(block.len());
-    let sums = sums.map(|&column| folds.sums(column, state.matrices(), state.labels()));
+    let sums = sums.map(|&column| factors.sums(column, state.matrices(), state.labels()));
     let sums: Vec<SumsWithout> = sums.collect();
     let load = |query: usize, v: &mut [Lanes]| {
         let range = state.queries().range(query);
@@ -335,7 +335,7 @@ fn judge_by_folds(
             fill_lane(segment, range.start, lane, v);
         });
     };
-    folds.judge(&sums, state.holdout(), load, see);
+    factors.judge(&sums, state.holdout(), load, see);
 }
 
 /// Whether a column has an entry before row `end`.
@@ -493,14 +493,14 @@ mod tests {
                 let lambda = Lambda::new(lambda).unwrap();
                 let mut state = State::new(data.labels(), data.queries(), lambda, 8);
                 let mut eligible: Vec<u32> = (0u32..).take(candidates.len()).collect();
-                while state.steps() < 8 && state.folds().is_none() {
+                while state.steps() < 8 && state.query_factors().is_none() {
                     let round = Round {
                         candidates: &candidates,
                         peers: &Alone,
                         state: &state,
                         sampled: false,
                         ranking: None,
-                        room: 0,
+                        cache_bytes: 0,
                     };
                     let step = check(&round, &eligible);
                     *counted = [counted[0] + step[0], counted[1] + step[1]];

@@ -127,7 +127,7 @@ impl StrategyKind {
     }
 
     /// Bytes the strategy will take on top of the data and the candidates, without one factor a query
-    /// ([`State::folds_memory`]).
+    /// ([`State::factors_memory`]).
     pub(crate) fn memory(self, shape: &Shape) -> u64 {
         let sample = shape.sample.or(self.default_sample());
         let shape = Shape { sample, ..*shape };
@@ -220,8 +220,8 @@ mod tests {
                 prop_assert!(u128::from(found) >= state, "{kind}: {found} for {state}");
                 prop_assert!(kind.memory(&most) >= found, "{kind}");
             }
-            let folds = |shape: &Shape| State::folds_memory(shape.rows, shape.queries, shape.k);
-            prop_assert!(folds(&most) >= folds(&least));
+            let factors = |shape: &Shape| State::factors_memory(shape.rows, shape.queries, shape.k);
+            prop_assert!(factors(&most) >= factors(&least));
         }
     }
 }

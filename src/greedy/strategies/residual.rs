@@ -482,7 +482,7 @@ mod tests {
                     state: &state,
                     sampled: false,
                     ranking: None,
-                    room: 0,
+                    cache_bytes: 0,
                 };
                 let found = strategy.errors(&round, &eligible);
                 let all = eager(&candidates, &state);

@@ -83,7 +83,7 @@ fn memory(shape: &Shape) -> u64 {
     let of_piece = shape.largest_query.saturating_mul(32);
     let thetas = shape.candidates.saturating_mul(k).saturating_mul(8);
     let residuals = pieces.saturating_mul(of_piece).saturating_add(thetas);
-    let residuals = Round::room(rows, k).min(residuals);
+    let residuals = Round::cache_bytes(rows, k).min(residuals);
     let kept = bytes(182) * bytes(shape.candidates) + bytes(16) * bytes(pieces);
     let resolved = bytes(shape.queries.min(RESOLVED[2])) * bytes(k).min(bytes(shape.longest));
     let step = bytes(112) * bytes(shape.queries) + bytes(24) * resolved + bytes(208) * bytes(rows);
@@ -128,7 +128,7 @@ impl Bounded {
 
 impl Strategy for Bounded {
     fn errors(&mut self, round: &Round<'_>, eligible: &[u32]) -> Vec<f64> {
-        if round.state.folds().is_some() || round.state.rounding(self.longest) > COARSE {
+        if round.state.query_factors().is_some() || round.state.rounding(self.longest) > COARSE {
             // The quantities that the bounds are made of have lost too many digits.
             self.work = Work {
                 evaluated: eligible.len(),
@@ -190,7 +190,7 @@ impl Bounded {
         }
         search.residuals = &self.residuals;
         // No later step uses what is kept of candidates that are drawn anew each time.
-        let room = if round.sampled { 0 } else { round.room };
+        let room = if round.sampled { 0 } else { round.cache_bytes };
         search.room = room.saturating_sub(found.bytes);
         search.close = found.close;
         let (alive, kept) = search.finish(found.contenders, [found.read, found.passed]);
@@ -457,7 +457,7 @@ mod memory_tests {
                 state: &state,
                 sampled: true,
                 ranking: None,
-                room: 1 << 20,
+                cache_bytes: 1 << 20,
             };
             let errors = bounded.errors(&round, &drawn);
             assert!(errors.iter().any(|error| error.is_finite()));

@@ -244,7 +244,7 @@ impl StepTerms {
     /// Describes the examples: O(t^2), and the entries of selected columns.
     fn describe_examples(&mut self, state: &State) {
         let mut rest = self.transformed.clone();
-        state.explain(state.products_of(&rest), &mut rest, 1);
+        state.residualise(state.products_of(&rest), &mut rest, 1);
         let last = state.last().map_or(&[][..], |last| &last.phi);
         let queries = state.queries();
         let examples = queries.split_mut(&mut self.examples);

@@ -300,14 +300,14 @@ fn check_problem(mut problem: Problem, steps: usize, record: &mut Record, what: 
     let mut bounded = Bounded::new(&candidates);
     let mut bare = Bounded::new(&candidates);
     let mut dismissing = Bounded::new(&candidates);
-    while state.steps() < steps && state.folds().is_none() {
+    while state.steps() < steps && state.query_factors().is_none() {
         let round = Round {
             candidates: &candidates,
             peers: &Alone,
             state: &state,
             sampled: false,
             ranking: None,
-            room: [0, 1 << 10, 1 << 20][problem.random.random_range(0..3)],
+            cache_bytes: [0, 1 << 10, 1 << 20][problem.random.random_range(0..3)],
         };
         let mut step = std::mem::take(&mut bounded.step);
         step.renew(&state, bounded.longest);

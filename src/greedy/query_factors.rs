@@ -4,7 +4,7 @@
 //! `State` has the model without a query from the model with it, by dividing by
 //! `1 - B_Q`. That may be as small as `lambda / s`; where features are seen in
 //! few queries and `lambda` is tiny against their norms, the division is repeated
-//! in every further step, and digits go with the square of `s / lambda`. `Folds`
+//! in every further step, and digits go with the square of `s / lambda`. `QueryFactors`
 //! never subtracts a query from a sum that holds it. For each query `Q` it extends
 //!
 //! ```text
@@ -36,7 +36,7 @@ use crate::linalg::kernels::{self, LANES, Lanes};
 
 /// The models without each query, `t` of at most `capacity` steps.
 #[derive(Debug, Clone)]
-pub(super) struct Folds {
+pub(super) struct QueryFactors {
     queries: Queries,
     lambda: f64,
     capacity: usize,
@@ -95,7 +95,7 @@ impl SumsWithout {
     }
 }
 
-impl Folds {
+impl QueryFactors {
     pub(super) fn new(queries: &Queries, lambda: f64, capacity: usize) -> Self {
         let cells = queries.rows() * capacity;
         Self {
