@@ -118,7 +118,7 @@ impl From<rankrls::Error> for Error {
 }
 
 /// Options of the library that have other names in Python, as scikit-learn names its own.
-const NAMES: [(&str, &str); 11] = [
+const NAMES: [(&str, &str); 12] = [
     ("k", "n_features_to_select"),
     ("asked", "n_features_to_select"),
     ("lambda", "alpha"),

@@ -84,7 +84,7 @@ pub(crate) fn tune<'py>(
             Err(error) if error.kind() == Kind::Stopped => return Ok(None),
             chosen => chosen?,
         };
-        let (options, choice) = chosen;
+        let (options, choice) = &chosen;
         let candidates = options
             .selection
             .candidates(&data)?
@@ -115,7 +115,7 @@ pub(crate) fn tune<'py>(
             tuned => tuned?,
         };
         let mut model = Fitted::from_selection(&tuned.selection(), &data, &candidates.summary());
-        model.choice = choice;
+        model.choice.clone_from(choice);
         let stability = |outcome: &Outcome| outcome.stability(tuned.k, candidates.classes().len());
         let stability = tuned
             .outcomes

@@ -356,7 +356,10 @@ fn of_teacher(lambda: Lambda, tried: &[Lambda], dominated: bool) -> Warning {
     let value = lambda.value();
     let below = tried.iter().all(|other| other.value() >= value);
     let which = if below { "smallest" } else { "largest" };
-    let chosen = format!("the teacher's lambda {} is the {which} of those tried", short(value));
+    let chosen = format!(
+        "the teacher's lambda {} is the {which} of those tried",
+        short(value)
+    );
     if dominated {
         let scale = Parameter::Scale;
         return warning!(
