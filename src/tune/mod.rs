@@ -50,13 +50,15 @@ mod outcome;
 mod path;
 mod rule;
 mod run;
+mod search;
 mod stability;
 mod trials;
 
-pub use choice::{Axes, affordable, choose, choose_among};
+pub use choice::{affordable, choose, choose_among};
 pub use options::Tune;
 pub use outcome::{Each, Outcome, PathEnding, PathSteps, Point, TuneEvent, unwatched};
 pub use rule::Rule;
+pub use search::Axes;
 pub use stability::{Frequency, Stability};
 pub use trials::{ChoiceEvent, EachTrial, unwatched_trials};
 
