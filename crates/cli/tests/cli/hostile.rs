@@ -448,7 +448,7 @@ fn documents_hold_no_controls() {
         &format!("select {read} -k 2 --lambda 1 --json"),
         &format!("select {read} -k 2 --lambda 1 -o -"),
         &format!("info {read} --json"),
-        &format!("tune {read} -k 1 --lambdas 1 --json"),
+        &format!("tune {read} -k 1 --lambda 1 --json"),
         &format!("train {read} --lambda 1 -o -"),
         "inspect m.json --json",
         "evaluate n.csv --model m.json --json",
