@@ -84,7 +84,7 @@ fn the_table_has_all_warnings() {
         "args, &train, ",
         "warning",
         "skipped",
-        "text.to_owned()",
+        "text",
         "{name}: {seen}",
         "{name} {warning}",
         "message, UserWarning",
