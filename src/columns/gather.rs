@@ -54,7 +54,7 @@ pub(crate) struct Gathering {
     largest: Vec<f64>,
     /// The roundings of the canonical columns that have some, which tell them apart as values do.
     roundings: HashMap<u32, Vec<f64>>,
-    /// The hash of the form of each class, and the class.
+    /// The hash of the form of each class, and the class; hashes ascending.
     hashes: Vec<(u64, u32)>,
     /// The class and the feature of each column that varies in a query, features ascending.
     members: Vec<(u32, u32)>,
@@ -150,7 +150,8 @@ impl Gathering {
             classes[column as usize].0 = number;
         }
         let number = |digest: &Digest| (digest.hash, classes[digest.column as usize].0);
-        self.hashes.extend(unknown.iter().map(number));
+        let hashes: Vec<(u64, u32)> = unknown.iter().map(number).collect();
+        merge(&mut self.hashes, &hashes);
         self.add_members(columns, found, &classes);
         new
     }
@@ -181,9 +182,7 @@ impl Gathering {
 
     /// The class that each of the first columns of classes belongs to, which come by their hashes, if it is known, and
     /// the sign by which it differs from the first of all.
-    fn find(&mut self, columns: &Columns<'_>, firsts: &[Digest]) -> Vec<Option<(u32, Sign)>> {
-        // A stable sort merges those of the last batch with those before: both are sorted.
-        self.hashes.sort_by_key(|&(hash, _)| hash);
+    fn find(&self, columns: &Columns<'_>, firsts: &[Digest]) -> Vec<Option<(u32, Sign)>> {
         let scratch = || self.canonicaliser();
         let tasks = firsts.par_chunks(CLASSES);
         let found = tasks.map_init(scratch, |canonicaliser, task| {
@@ -332,5 +331,19 @@ impl Gathering {
         let mut classes = classes.completed();
         classes.deviations = classes.extremes(&self.largest);
         Ok(classes)
+    }
+}
+
+/// Puts hashes of new classes, ascending, among those of others, without room for all of them again.
+fn merge(hashes: &mut Vec<(u64, u32)>, new: &[(u64, u32)]) {
+    let (mut before, mut place) = (hashes.len(), hashes.len() + new.len());
+    hashes.resize(place, (0, 0));
+    for &one in new.iter().rev() {
+        while before > 0 && hashes[before - 1].0 > one.0 {
+            (before, place) = (before - 1, place - 1);
+            hashes[place] = hashes[before];
+        }
+        place -= 1;
+        hashes[place] = one;
     }
 }
