@@ -358,8 +358,7 @@ fn units_are_the_one_cause_that_is_told() {
     }
     // A column that is large, but in units that are usual, is the cause at the edge.
     folder.write("units.svm", rows(1e4));
-    let (_, errors) = folder
-        .run("select units.svm --strategy distil --scale none -k 2 --lambda 1");
+    let (_, errors) = folder.run("select units.svm --strategy distil --scale none -k 2 --lambda 1");
     assert!(!errors.contains("another may teach better"), "{errors}");
 }
 
