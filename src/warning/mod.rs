@@ -356,17 +356,15 @@ fn of_teacher(lambda: Lambda, tried: &[Lambda], dominated: bool) -> Warning {
     let value = lambda.value();
     let below = tried.iter().all(|other| other.value() >= value);
     let which = if below { "smallest" } else { "largest" };
-    let chosen = format!(
-        "the teacher's lambda {} is the {which} of those tried",
-        short(value)
-    );
+    let value = short(value);
     if dominated {
         let scale = Parameter::Scale;
         return warning!(
-            "{chosen}: beside a few columns, whose values are far larger, others hardly count; {scale} sd makes them alike"
+            "the teacher's lambda {value} is the {which} of those tried: beside a few columns, whose values are far \
+             larger, others hardly count; {scale} sd makes them alike"
         );
     }
-    warning!("{chosen}: another may teach better")
+    warning!("the teacher's lambda {value} is the {which} of those tried: another may teach better")
 }
 
 impl Dataset<'_> {

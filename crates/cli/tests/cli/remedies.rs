@@ -102,7 +102,7 @@ fn folder() -> Folder {
 const CASES: &[Case] = &[
     case(
         "select rows.svm -k 1 --lambda 1",
-        "give the queries by --rows-per-query N or --query-file FILE",
+        "give the query of each row: for tables by --query, else by --query-file or --rows-per-query",
         &[
             "select rows.svm -k 1 --lambda 1 --rows-per-query 2",
             "select rows.svm -k 1 --lambda 1 --query-file ids.txt",
@@ -110,7 +110,7 @@ const CASES: &[Case] = &[
     ),
     case(
         "select t.csv --label grade -k 1 --lambda 1",
-        "for tables by --query COLUMN",
+        "for tables by --query",
         &["select t.csv --label grade --query topic -k 1 --lambda 1"],
     ),
     case(
@@ -125,12 +125,12 @@ const CASES: &[Case] = &[
     ),
     case(
         "info t.csv",
-        "give --label COLUMN",
+        "name that column by --label",
         &["info t.csv --label grade --query topic"],
     ),
     case(
         "info na.svm",
-        "pass --missing 0; as the mean of their query, --missing mean",
+        "pass --missing=0; as the mean of their query, --missing=mean",
         &["info na.svm --missing 0", "info na.svm --missing mean"],
     ),
     case(
@@ -150,7 +150,7 @@ const CASES: &[Case] = &[
     ),
     case(
         "info t.txt",
-        "if it is a table, say so by --format csv or tsv",
+        "if it is a table, say so by --format=csv or tsv",
         &["info t.txt --format csv --label grade --query topic"],
     ),
     case(
@@ -163,7 +163,7 @@ const CASES: &[Case] = &[
     ),
     case(
         "info index.csv --label grade --query topic",
-        "leave it out by --ignore \"Unnamed: 0\"",
+        "leave it out by --ignore=\"Unnamed: 0\"",
         &["rankrls info index.csv --label grade --query topic --ignore 'Unnamed: 0'"],
     ),
     case(
@@ -217,7 +217,7 @@ const CASES: &[Case] = &[
     ),
     case(
         "inspect empty.json",
-        "write models with `rankrls select -o` or `train -o`",
+        "models are written by `rankrls select -o` and `train -o`",
         &[
             "select train.svm -k 1 --lambda 1 -o empty.json",
             "inspect empty.json",
@@ -339,11 +339,11 @@ const CASES: &[Case] = &[
         ],
     ),
     case(
-        "tune many.svm -k 2 --strategy distil --evidence lqo --lambda 1",
+        "tune many.svm -k 2 --strategy distil --holdout lqo --lambda 1",
         "judge by folds or by validation data",
         &[
-            "tune many.svm -k 2 --strategy distil --evidence folds:2 --lambda 1",
-            "tune many.svm -k 2 --strategy distil --evidence test.svm --lambda 1",
+            "tune many.svm -k 2 --strategy distil --holdout folds:2 --lambda 1",
+            "tune many.svm -k 2 --strategy distil --validation test.svm --lambda 1",
         ],
     ),
 ];
@@ -414,8 +414,8 @@ fn what_stands_in_the_way_is_moved_or_gone_on_with() {
 fn no_remedy_is_left_out() {
     let elsewhere = [
         // Arrays alone have gaps, and ranks no teacher of their own.
-        "read missing values with --missing",
-        "as --teacher FILE",
+        "as --missing does when it reads a file",
+        "as --teacher, for example",
         // Followed in tests of their own.
         "go on with --resume",
         // Few data have no lambda that folds could choose.
