@@ -22,7 +22,7 @@ const ENDS: [Ridge; 2] = [Ridge::fraction((1, 256)), Ridge::fraction((1, 1))];
 /// Most shares of a setting.
 const MOST_SHARES: usize = 8;
 
-/// Values of what is not given, to choose among; where a list is empty, [`choose`] has its own.
+/// Values of what is not given, to choose among; where a list is empty, [`choose`](super::choose) has its own.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Axes {

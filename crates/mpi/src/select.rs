@@ -90,7 +90,7 @@ pub fn run(peers: &Arc<dyn Peers>) -> ExitCode {
     ended.unwrap_or_else(|Failure { code, text }| {
         match (peers.rank(), code) {
             // Help is no failure.
-            (0, 0) if print(&format!("{text}\n")).is_err() => return ExitCode::FAILURE,
+            (0, 0) if print(format!("{text}\n").as_bytes()).is_err() => return ExitCode::FAILURE,
             (0, 1..) => {
                 // Where nobody reads it, the exit code says it.
                 let _ = writeln!(io::stderr(), "{text}");
@@ -127,9 +127,7 @@ fn with_programs(text: &str) -> String {
 /// Writes to standard output. A closed pipe, such as that of `head`, is not an error.
 fn print(text: &[u8]) -> Result<()> {
     let mut output = io::stdout().lock();
-    let written = output
-        .write_all(text)
-        .and_then(|()| output.flush());
+    let written = output.write_all(text).and_then(|()| output.flush());
     match written {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
         written => written.context("cannot write to standard output"),
@@ -193,13 +191,13 @@ impl SelectArgs {
         let mut report = Report::new(&selection, &rows, &summary, path.as_ref());
         (report.load_seconds, report.select_seconds) =
             (load_seconds, begin.elapsed().as_secs_f64());
-        let mut text = Vec::new();
+        let mut document = Vec::new();
         if self.json {
-            write_json(&mut text, &report)?;
+            write_json(&mut document, &report)?;
         } else {
-            text.extend(report.text().into_bytes());
+            document.extend(report.text().into_bytes());
         }
-        print(&text)?;
+        print(&document)?;
         Ok(ExitCode::SUCCESS)
     }
 
