@@ -330,8 +330,7 @@ def selected(data, strategy, options):
     if strategy == "random":
         params["random_state"] = options.seed
     if strategy == "distil":
-        # As data/rankers.md was measured.
-        params |= {"label_scale": "raw", "teacher_alpha": [4, 16, 64], "refit_alpha": 4}
+        params["label_scale"] = "raw"
 
     def path(rows, alpha):
         steps = []

@@ -228,7 +228,7 @@ def test_what_is_not_given_is_chosen_as_by_the_command(name, command):
         assert again.fit(X, y, qid=qid).weights_.tolist() == found["weights"]
         assert again.choice_ is None
     search = GreedyRankRLSCV(4, cv=3).fit(X, y, qid=qid)
-    tuned = json.loads(command("tune", f"@{name}", "-k", 4, "--evidence", "folds:3", "--json"))
+    tuned = json.loads(command("tune", f"@{name}", "-k", 4, "--holdout", "folds:3", "--json"))
     assert search.choice_ == tuned["choice"]
     assert search.best_score_ == tuned["chosen"]["value"]
     assert search.weights_.tolist() == tuned["selection"]["weights"]
@@ -247,7 +247,7 @@ def test_lists_narrow_the_choice_as_for_the_command(command):
     lists = {"scale": ["sd", "max"], "strategy": ["backfit", "bounded"]}
     search = GreedyRankRLSCV(3, cv=3, label_scale="raw", **lists).fit(X, y, qid=qid)
     options = ["--scale", "sd,max", "--strategy", "backfit,bounded", "--label-scale", "raw"]
-    options += ["--evidence", "folds:3", "--json"]
+    options += ["--holdout", "folds:3", "--json"]
     tuned = json.loads(command("tune", "@documents", "-k", 3, *options))
     assert search.choice_ == tuned["choice"]
     assert search.weights_.tolist() == tuned["selection"]["weights"]

@@ -488,7 +488,7 @@ RIDGE = [
     ({}, {"pairs": PAIRS}, "objective='pairs' and pairs= of fit go together"),
     ({"objective": "pairs"}, {"pairs": [[0, 90]]}, "pairs: expected rows .* to 89, found 90"),
     ({"objective": "pairs"}, {"pairs": [0, 1]}, r"pairs: .* found an array of shape \(2,\)"),
-    ({"objective": "pairs"}, {"pairs": [[4, 4]]}, "no preference compares two rows"),
+    ({"objective": "pairs"}, {"pairs": [[4, 4]]}, "expected two rows, found row 5 twice"),
     ({"objective": "pairs"}, {"pairs": [[4, 5, 1, 0]]}, "expected a finite weight above 0"),
     (
         {"objective": "pairs", "label_scale": "unit"},

@@ -192,7 +192,7 @@ def test_what_is_no_label_and_no_id_is_told_with_its_row(data, message, small):
 
 def test_a_whole_number_past_all_floats_names_its_argument(small):
     X, y, qid = small
-    X = X.astype(object)
+    X = X.toarray().astype(object)
     X[4, 2] = 10**400
     with pytest.raises(ValueError, match="X: expected numbers: int too large"):
         GreedyRankRLS(2, alpha=1.0).fit(X, y, qid=qid)

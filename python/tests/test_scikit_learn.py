@@ -375,7 +375,7 @@ def test_workers_of_a_pool_fit_without_a_word(tmp_path):
 def test_a_splitter_by_groups_makes_the_folds(small):
     X, y, qid = small
     splitter = GroupKFold(3)
-    model = GreedyRankRLSCV(3, alphas=[1.0], cv=splitter).fit(X, y, qid=qid)
+    model = GreedyRankRLSCV(3, alpha=[1.0], cv=splitter).fit(X, y, qid=qid)
     losses = []
     for rest, left_out in splitter.split(X, y, groups=qid):
         without = GreedyRankRLS(3, alpha=1.0).fit(X[rest], y[rest], qid=qid[rest])
@@ -385,6 +385,6 @@ def test_a_splitter_by_groups_makes_the_folds(small):
             losses.append(np.square(residuals - residuals.mean()).sum())
     assert np.isclose(model.cv_results_["mean_test_score"][2], -np.mean(losses))
     with pytest.raises(ValueError, match="is in several folds"):
-        GreedyRankRLSCV(3, alphas=[1.0], cv=KFold(4)).fit(X, y, qid=qid)
+        GreedyRankRLSCV(3, alpha=[1.0], cv=KFold(4)).fit(X, y, qid=qid)
     with pytest.raises(ValueError, match="is in no test part"):
         GreedyRankRLSCV(3, cv=GroupShuffleSplit(1)).fit(X, y, qid=qid)
