@@ -344,7 +344,37 @@ def tables(page):
                 ]
                 lines.append(row([selector, *cells]))
             page = filled(page, "quality kept", lines)
+    page = filled(page, "choice", choice())
     return filled(page, "peers", peers())
+
+
+def choice():
+    """Rows of the table of what is chosen where: each a mean over draws."""
+    titles = [
+        "data",
+        "queries",
+        "k",
+        "chosen",
+        "test index",
+        "best of twelve",
+        "less than it",
+        "exact, raw, none",
+    ]
+    yield row(titles)
+    yield "|---|---:|---:|---|---:|---|---:|---:|"
+    data = read("choice")
+    for (name, k), own in data.groupby(["data", "k"], sort=False):
+        chosen, best = (", ".join(dict.fromkeys(own[title])) for title in ["chosen", "best"])
+        error = (own.behind_error**2).sum() ** 0.5 / len(own)
+        behind = f"{own.behind.mean():.3f} ± {error:.3f}"
+        index = f"{own.cindex.mean():.3f} ± {own.standard_error.mean():.3f}"
+        best = f"{best}: {own.best_cindex.mean():.3f}"
+        queries = ", ".join(map(str, dict.fromkeys(own.queries)))
+        yield row(
+            [name, queries, str(k), chosen, index, best, behind, f"{own['plain'].mean():.3f}"]
+        )
+    mean, worst = data.behind.mean(), data.behind.max()
+    yield row(["**mean**, worst", *[""] * 5, f"**{mean:.3f}**, {worst:.3f}", ""])
 
 
 def peers():
