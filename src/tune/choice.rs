@@ -8,12 +8,12 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use super::Tune;
-use super::search::{Axes, Search, Values, usual};
+use super::search::{Axes, Search, Values, exact_or_name, usual};
 use super::trials::{EachTrial, FOLDS, Trials};
 use crate::candidates::Candidates;
 use crate::data::{Dataset, Groups};
 use crate::error::{Kind, Result};
-use crate::greedy::{Choice, GreedyRankRls, Own, StrategyKind, plan_with};
+use crate::greedy::{Choice, GreedyRankRls, Own, StrategyKind, Tried, plan_with};
 use crate::lambda::{Lambdas, Ridge};
 use crate::metrics::{Measure, check_labels};
 
@@ -121,7 +121,10 @@ pub fn affordable(
     dataset: &Dataset<'_>,
 ) -> GreedyRankRls {
     let tried = choice.map(|choice| &mut choice.strategy[..]);
-    let Some([exact, distil]) = tried else {
+    // Of a list that somebody gave, no strategy takes the place of another.
+    let names = [StrategyKind::Auto, StrategyKind::Distil].map(exact_or_name);
+    let is_own = |tried: &&mut [Tried]| tried.iter().map(|one| one.name.as_str()).eq(names);
+    let Some([exact, distil]) = tried.filter(is_own) else {
         return options;
     };
     let planned = plan_with(candidates, dataset, &options, None);

@@ -422,7 +422,7 @@ impl Tried {
 }
 
 /// The name of a strategy to try.
-fn exact_or_name(kind: StrategyKind) -> &'static str {
+pub(super) fn exact_or_name(kind: StrategyKind) -> &'static str {
     match kind {
         StrategyKind::Auto => "exact",
         kind => kind.name(),

@@ -298,6 +298,13 @@ fn a_choice_that_does_not_fit_is_left_out() {
     assert!(reason.contains("are allowed"), "{reason}");
     assert!(told.strategy[0].chosen && !told.strategy[1].chosen);
     assert!(plan(&candidates, &data, &options).is_ok());
+    // Of a list that somebody gave, no strategy takes the place of another.
+    let mut listed = choice.clone();
+    listed.strategy.reverse();
+    let asked = by(distil, Memory::limit(most - 1));
+    let options = tune::affordable(asked, Some(&mut listed), &candidates, &data);
+    assert_eq!(options.strategy, distil);
+    assert!(listed.strategy.iter().all(|one| one.reason.is_none()));
 }
 
 /// Classes are refused before they take the memory, by whichever way they are asked for.

@@ -1,4 +1,4 @@
-//! The choice of what was not given of a selection: how it is watched, and what reports say of it.
+//! Chooses the options that nobody gave, shows the progress, and words the choice in reports.
 
 use std::fmt::Write as _;
 
@@ -33,7 +33,7 @@ pub(crate) fn warn_of_units(
     console.warn_all(keeps_units.then(units).flatten());
 }
 
-/// What `choose` makes; `None` if that was interrupted, which is told with what was known.
+/// Runs `choose` with a progress bar. After an interrupt it says what is known so far, and returns `None`.
 pub(crate) fn watched<T: Send>(
     session: &Session<'_>,
     choose: impl FnOnce(&mut EachTrial<'_>) -> rankrls::Result<T> + Send,
@@ -57,7 +57,7 @@ pub(crate) fn watched<T: Send>(
     Ok(chosen)
 }
 
-/// The options that folds choose, each with what was tried of it.
+/// The options that folds choose, each with the values that were tried.
 fn axes(choice: &Choice) -> [(&'static str, &[Tried]); 3] {
     [
         ("columns", &choice.scale),
@@ -72,7 +72,7 @@ fn value(tried: &Tried) -> String {
         .map_or_else(|| "-".to_owned(), |value| format!("{value:.3}"))
 }
 
-/// What is known before the choice is made, in a line.
+/// The values that were judged so far, in one line.
 fn so_far(choice: &Choice) -> String {
     let known = axes(choice).into_iter().flat_map(|(axis, all)| {
         let judged = all.iter().filter(|tried| tried.value.is_some());

@@ -26,8 +26,8 @@ pub(crate) struct Files {
 pub(crate) struct NamedFiles(Arc<Mutex<Vec<Named>>>);
 
 impl NamedFiles {
-    /// Refuses to replace what has the name `path` now, if it is a file that the run reads: somebody may have moved it
-    /// there since the run began.
+    /// Refuses to replace the file at `path` if the run reads it. Somebody may have moved it there since the run
+    /// began.
     pub(crate) fn check_replaced(&self, path: &Path) -> Result<()> {
         let Some(there) = FilePlace::of_name(path) else {
             return Ok(());
