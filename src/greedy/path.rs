@@ -66,7 +66,6 @@ pub(crate) fn select_with(
 ) -> Result<Selection> {
     let plan = plan_with(candidates, data, options, own)?;
     plan.options.lambda_of(candidates)?;
-    plan.log();
     // A step has many short parallel parts: each would otherwise wake another thread to start and this
     // one when it ends.
     rayon::scope(|_| {
@@ -216,12 +215,10 @@ impl<'a> Selecting<'a> {
             let Some(step) = advanced else {
                 return Ok(());
             };
-            let taken = self.steps.len();
-            if taken > self.given.len() {
-                step.log(taken, self.candidates.written(step.feature));
-            }
             let flow = each(&step, self);
-            if taken < self.state.capacity() && self.candidates.peers().any(flow.is_break()) {
+            if self.steps.len() < self.state.capacity()
+                && self.candidates.peers().any(flow.is_break())
+            {
                 return Ok(());
             }
         }

@@ -53,11 +53,6 @@ impl Plan {
     pub(crate) fn strategy_name(&self) -> &'static str {
         own_name(self.options.strategy)
     }
-
-    pub(crate) fn log(&self) {
-        let (strategy, steps, bytes) = (self.strategy_name(), self.steps, self.memory);
-        tracing::info!(%strategy, steps, bytes, "selecting");
-    }
 }
 
 /// The memory that a strategy would take.

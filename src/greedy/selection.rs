@@ -33,29 +33,6 @@ pub struct Step {
     pub alive: Vec<usize>,
 }
 
-impl Step {
-    /// Logs the step, with its `feature` as the file of the data counts.
-    pub(crate) fn log(&self, number: usize, feature: u64) {
-        let Self {
-            lqo_error,
-            evaluated,
-            alive,
-            ..
-        } = self;
-        // For `bounded` only.
-        let bounded = Some(alive).filter(|alive| !alive.is_empty());
-        let counts = bounded.map(tracing::field::debug);
-        tracing::info!(
-            step = number,
-            feature,
-            lqo_error,
-            alive = counts,
-            evaluated,
-            "selected"
-        );
-    }
-}
-
 /// How a selection ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]

@@ -245,7 +245,6 @@ impl Taught {
         let at_once = if together { usize::MAX } else { 2 };
         let best = least_error(&problem, &groups, &mut search, at_once);
         let (lambda, holdout, flat) = best.map_err(untrained)?;
-        tracing::info!(%solver, %lambda, cindex = holdout.cindex, "taught");
         let at_edge = search.ends_at(lambda) && !flat && !candidates.units_differ();
         Ok(Self {
             teacher: Teacher {

@@ -98,7 +98,6 @@ impl<'a> RidgeProblem<'a> {
         let shape = TrainShape::new(&classes, options.lambdas.count());
         let shape = comparisons.rows.shape(shape).with_groups(largest);
         let solver = choose(options.solver, &shape, memory.holding(held))?;
-        tracing::info!(%solver, rows = shape.rows, classes = shape.classes, "training");
         let features = Features::of_classes(classes);
         Self::prepare(comparisons, features, solver)
     }

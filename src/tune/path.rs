@@ -237,10 +237,6 @@ impl<'a, 'r> Path<'a, 'r> {
             };
             path.steps.push(step.clone());
             let (score, metrics, short_folds) = judge(&work)?.scores();
-            let (lambda, value, lqo_error) = (job.lambda.value(), score.mean, step.lqo_error);
-            let feature = run.candidates().written(step.feature);
-            let number = path.steps.len();
-            tracing::info!(lambda, step = number, feature, lqo_error, value, "selected");
             points.push(Point {
                 step,
                 weights: work.state().weights(),

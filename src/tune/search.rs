@@ -282,7 +282,6 @@ impl<'a, 'e> Search<'a, 'e> {
             return Err(error);
         }
         let reason = error.to_string();
-        tracing::info!(reason, "left out");
         self.refusal.get_or_insert_with(|| reason.clone());
         Ok(Tried {
             name: String::new(),

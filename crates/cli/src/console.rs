@@ -23,35 +23,6 @@ use rayon::ThreadPool;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 use signal_hook::{flag, low_level};
-use tracing::Level;
-
-/// Logs go to standard error.
-fn log() {
-    let subscriber = tracing_subscriber::fmt()
-        .with_max_level(Level::DEBUG)
-        .with_writer(|| Printable)
-        .with_target(false)
-        .without_time()
-        .finish();
-    // It is the first and only one.
-    let _ = tracing::subscriber::set_global_default(subscriber);
-}
-
-/// Standard error for logs, which may hold text from outside.
-struct Printable;
-
-impl io::Write for Printable {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let text = printable_lines(&String::from_utf8_lossy(bytes));
-        io::stderr()
-            .write_all(text.as_bytes())
-            .map(|()| bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
 
 /// How often a spinner turns.
 const TICK: Duration = Duration::from_millis(120);
@@ -59,7 +30,7 @@ const TICK: Duration = Duration::from_millis(120);
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Console {
     quiet: bool,
-    /// Whether bars are drawn: on a terminal, and where no logs would run into them.
+    /// Whether bars are drawn: on a terminal.
     bars: bool,
     colour: bool,
     /// All warnings, for documents. A console lasts as long as its process.
@@ -67,19 +38,15 @@ pub(crate) struct Console {
 }
 
 impl Console {
-    pub(crate) fn new(quiet: bool, verbose: bool) -> Self {
+    pub(crate) fn new(quiet: bool) -> Self {
         let terminal = io::stderr().is_terminal();
         let plain = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
-        let console = Self {
+        Self {
             quiet,
-            bars: terminal && !quiet && !verbose,
+            bars: terminal && !quiet,
             colour: terminal && !plain,
             warnings: Box::leak(Box::default()),
-        };
-        if verbose {
-            log();
         }
-        console
     }
 
     /// The console of a run, without bars where its results are rows, and are `printed` to the same terminal.

@@ -533,16 +533,12 @@ fn check_name(path: &Path) -> Result<()> {
 pub(crate) fn read(options: &ReadOptions, path: &Path, console: Console) -> Result<Loaded> {
     check_name(path)?;
     let spinner = console.spinner(&format!("reading {}", path.display()));
-    tracing::info!(file = %path.display(), "reading");
     let read = match embedded(path) {
         Some(sample) => options.read_from(sample.rows, sample.name),
         None => options.read(path),
     };
     spinner.finish_and_clear();
     let loaded = read?;
-    let (data, file) = (&loaded.dataset, path.display());
-    let (rows, queries, columns) = (data.rows(), data.queries().len(), data.width());
-    tracing::info!(%file, rows, queries, columns, "read");
     console.warn_all(Warning::of_loaded(&loaded));
     Ok(loaded)
 }

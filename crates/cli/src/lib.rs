@@ -40,7 +40,6 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{ArgMatches, Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 use clap_complete::Shell;
 
-use rankrls_files::memory;
 use signal_hook::consts::SIGXFSZ;
 use signal_hook::flag;
 
@@ -77,15 +76,6 @@ struct Common {
     /// Show no progress and no warnings
     #[arg(short, long, global = true)]
     quiet: bool,
-    /// Log what is done, in place of progress
-    #[arg(
-        short,
-        long,
-        global = true,
-        conflicts_with = "quiet",
-        overrides_with = "verbose"
-    )]
-    verbose: bool,
     /// Threads to use [default: one a core]
     #[arg(long, global = true, value_name = "N")]
     #[arg(value_parser = clap::value_parser!(u16).range(1..))]
@@ -239,7 +229,7 @@ fn parse() -> Result<Parsed, clap::Error> {
 fn misused(error: &clap::Error) -> Failure {
     Failure {
         code: u8::try_from(error.exit_code()).unwrap_or(2),
-        text: Console::new(false, false).styled(&error.render()),
+        text: Console::new(false).styled(&error.render()),
     }
 }
 
@@ -289,13 +279,8 @@ fn asked() -> clap::Command {
 
 /// Runs the command.
 fn run((cli, matches): Parsed) -> Result<ExitCode, Failure> {
-    let quiet = cli.common.quiet;
-    let console = Console::new(quiet, cli.common.verbose && !quiet);
-    let ended = start(&cli, &matches, console);
-    if let Some(bytes) = memory::peak() {
-        tracing::info!(bytes, "most memory that was taken");
-    }
-    ended.map_err(|error| match error.downcast_ref::<UsageError>() {
+    let console = Console::new(cli.common.quiet);
+    start(&cli, &matches, console).map_err(|error| match error.downcast_ref::<UsageError>() {
         Some(mistake) => {
             let shown = asked().error(ErrorKind::ArgumentConflict, mistake);
             Failure {

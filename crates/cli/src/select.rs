@@ -306,7 +306,6 @@ impl Job<'_> {
             return Ok((options, Vec::new()));
         };
         let taken = given.len();
-        tracing::info!(steps = taken, "going on");
         let line = format_args!("going on after {taken} of {} features\n", self.args.k);
         self.session.console.tell(line);
         Ok((options, given))

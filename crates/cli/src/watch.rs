@@ -125,7 +125,6 @@ impl Watch<'_> {
         match event {
             ChoiceEvent::Trying { options, steps } => {
                 self.trying = setting(options);
-                tracing::info!(setting = self.trying, steps, "trying");
                 self.begin(steps);
             }
             ChoiceEvent::Stepped => self.step(format!(", trying {}", self.trying)),
@@ -141,9 +140,8 @@ impl Watch<'_> {
                 lambdas,
                 steps,
                 later_steps,
-                concurrent,
+                ..
             } => {
-                tracing::info!(lambdas, concurrent, "tuning");
                 self.path_steps = steps.checked_div(lambdas).unwrap_or(0);
                 self.begin(steps + later_steps);
                 self.saves();
@@ -154,8 +152,6 @@ impl Watch<'_> {
             }
             TuneEvent::Selected(_) => {}
             TuneEvent::Finished(outcome) => {
-                let (lambda, steps) = (outcome.lambda.value(), outcome.points.len());
-                tracing::info!(lambda, steps, ending = ?outcome.ending, "path done");
                 self.end_path(outcome);
             }
         }
@@ -192,7 +188,7 @@ mod tests {
         let (data, interrupt) = (sample::train(), Interrupt::new());
         let given = ArgMatches::default();
         let session = Session {
-            console: Console::new(true, false),
+            console: Console::new(true),
             interrupt: &interrupt,
             files: Files::default(),
             given: &given,

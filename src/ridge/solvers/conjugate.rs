@@ -85,7 +85,6 @@ impl Solve for Conjugate {
     fn train(&self, system: &System<'_>, ridge: f64) -> Option<Solution> {
         let solved = self.solve(system, &[Task::whole(ridge)], TOLERANCE).pop()?;
         let (iterations, residual) = (solved.iterations, solved.residual);
-        tracing::info!(iterations, residual, "trained");
         Some(Solution {
             ended: Some((iterations, residual)),
             ..Solution::of_coefficients(system, ridge, solved.values)

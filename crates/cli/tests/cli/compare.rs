@@ -96,8 +96,8 @@ fn fewer_candidates_than_asked_for_are_a_warning() {
 fn an_interrupt_keeps_what_there_is() {
     let folder = Folder::new();
     folder.write("big.svm", crate::support::generated(1000, 2000));
-    let compare = "compare big.svm -k 600 --lambda 1 --strategy random,lowmem,bounded -v --json";
-    let (output, rest) = crate::signals::interrupt(&folder, compare, "strategy=lowmem");
+    let compare = "compare big.svm -k 600 --lambda 1 --strategy random,lowmem,bounded --json";
+    let (output, rest) = crate::signals::interrupt(&folder, compare, "lowmem ");
     assert!(rest.contains("interrupted after 1 strategy"), "{rest}");
     let document: serde_json::Value = serde_json::from_slice(&output).unwrap();
     assert_eq!(document["interrupted"], true);

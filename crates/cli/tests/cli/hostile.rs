@@ -305,7 +305,7 @@ fn no_text_from_outside_commands_the_terminal() {
     let (model, absent, page) = (evil("m.json"), evil("absent"), evil("/x/p.svg"));
     for arguments in [
         &["select", &a, "-k2", "--lambda=1", "--names=names.txt"][..],
-        &["select", &a, "-k2", "--lambda=1", "-v"],
+        &["select", &a, "-k2", "--lambda=1"],
         &["select", &a, "-k2", "--lambda=1", "-o", &page],
         &["select", &a, "-k2", "--lambda=1", "-o", &a],
         &["select", &bad, "-k2", "--lambda=1"],
