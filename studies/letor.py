@@ -1,13 +1,11 @@
 """Repeats the experiment of the Greedy RankRLS paper on folds of the LETOR collections.
 
 python studies/letor.py MQ2008/Fold*                # seconds a fold; RANKRLS names the program
-python studies/letor.py --lightgbm FILE MQ2008/Fold3    # scores of LightGBM for test.txt
 
 A fold is a folder with train.txt, vali.txt and test.txt, plain, .gz or .zst. Greedy RankRLS is
 `rankrls tune` judged by the validation data: all features, every lambda of 2^-10..2^10, and the
 largest mean average precision. RankRLS on all features is `rankrls train` with each lambda, chosen
-likewise; of equal ones the larger lambda. Test data have no part in a choice. LightGBM has 15 leaves
-and a rate of 0.05; it stops when the NDCG@10 of the validation data has not risen for 50 trees.
+likewise; of equal ones the larger lambda. Test data have no part in a choice.
 """
 
 import json
@@ -54,38 +52,6 @@ def all_features(train, validation, test):
         return best, measured(test, best)
 
 
-def lightgbm_scores(fold, file):
-    """What LambdaMART says of the test rows; takes the packages lightgbm and rankrls."""
-    import lightgbm
-    import numpy as np
-    from rankrls import read
-
-    def rows(name):
-        data = read(part(fold, name), n_features=46)
-        begins = np.r_[True, data.qid[1:] != data.qid[:-1], True]
-        return data.X.toarray(), data.y.astype(int), np.diff(np.flatnonzero(begins))
-
-    (X, y, sizes), (X_vali, y_vali, sizes_vali) = rows("train"), rows("vali")
-    ranker = lightgbm.LGBMRanker(
-        n_estimators=500,
-        num_leaves=15,
-        learning_rate=0.05,
-        random_state=1,
-        deterministic=True,
-        verbose=-1,
-    )
-    ranker.fit(
-        X,
-        y,
-        group=sizes,
-        eval_set=[(X_vali, y_vali)],
-        eval_group=[sizes_vali],
-        eval_at=[10],
-        callbacks=[lightgbm.early_stopping(50, verbose=False)],
-    )
-    np.savetxt(file, ranker.predict(rows("test")[0]))
-
-
 def main(folds):
     rows = {}
     for fold in folds:
@@ -106,7 +72,4 @@ def main(folds):
 
 if __name__ == "__main__":
     given = sys.argv[1:] or sys.exit(__doc__)
-    if given[0] == "--lightgbm":
-        lightgbm_scores(Path(given[2]), given[1])
-    else:
-        main([Path(fold) for fold in given])
+    main([Path(fold) for fold in given])

@@ -36,11 +36,14 @@ GreedyRankRLS(2000, alpha=1.0, strategy="dense").fit(X, X[:, 0], qid=qid)
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_a_page_prints_what_it_shows(page, tmp_path, monkeypatch, capsys):
+def test_a_page_prints_what_it_shows(page, tmp_path, monkeypatch, capsys, request):
+    text = (ROOT / page).read_text()
     blocks = re.compile(r"```python\n(.*?)```\n(?:\n((?:    [^\n]+\n)+))?", re.DOTALL)
-    blocks = blocks.findall((ROOT / page).read_text())
+    blocks = blocks.findall(text)
     os.symlink(ROOT / "corpora", tmp_path / "corpora")
     monkeypatch.chdir(tmp_path)
+    for line in re.findall(r"^    \$ rankrls (convert corpora/.*)", text, re.MULTILINE):
+        request.getfixturevalue("command")(*line.split())
     names = {}
     with sklearn.config_context():
         for code, below in blocks:

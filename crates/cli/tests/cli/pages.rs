@@ -118,7 +118,7 @@ fn is_output(shown: &[&str], lines: &[&str]) -> bool {
 
 /// Data that others publish, or that only stand for those of the reader, and what is made of them: no command of a
 /// page can read them here.
-const ELSEWHERE: [&str; 9] = [
+const ELSEWHERE: [&str; 8] = [
     "train.svm",
     "large.svm",
     "train.csv",
@@ -126,7 +126,6 @@ const ELSEWHERE: [&str; 9] = [
     "en_gum-ud-",
     "en_ewt-ud-",
     "ewt/",
-    "Fold3/",
     "lightgbm.txt",
 ];
 
