@@ -16,7 +16,7 @@ use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
 use rankrls::data::read::ReadOptions;
 use rankrls::greedy::GreedyRankRls;
 use rankrls::greedy::job::{select_among, unwatched};
-use rankrls::{Candidates, ColumnClasses, Dataset, Lambda, Selection, StrategyKind};
+use rankrls::{ColumnClasses, Dataset, Lambda, Selection, StrategyKind};
 use rayon::prelude::*;
 use zipf::Zipf;
 
@@ -28,7 +28,7 @@ const LAMBDA: f64 = 16.0;
 struct Subject<'a> {
     name: String,
     data: &'a Dataset<'a>,
-    candidates: Candidates,
+    candidates: ColumnClasses,
     pass: Duration,
 }
 
@@ -40,9 +40,9 @@ impl<'a> Subject<'a> {
             data.width(),
             data.nonzeros()
         );
-        let candidates = Candidates::from(ColumnClasses::new(data));
+        let candidates = ColumnClasses::new(data);
         let pass = pass(data);
-        let classes = candidates.classes().len();
+        let classes = candidates.len();
         println!("{name}: {classes} column classes, a pass over the non-zeros takes {pass:.1?}");
         Self {
             name,

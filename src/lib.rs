@@ -26,7 +26,6 @@
 //! - [`metrics`]: measures of rankings, in two conventions.
 //! - [`peers`]: ranks that share the columns of a job.
 //! - [`columns`]: classes of equal columns, of which one each is a candidate.
-//! - [`candidates`]: column classes of this rank, and of other ranks.
 //! - [`ridge`]: RankRLS without selection: parameters, solvers and hold-outs.
 //! - [`greedy`]: options and results of a selection; [`greedy::strategy`] for strategies of your own,
 //!   [`greedy::job`] for front ends.
@@ -39,7 +38,6 @@
 //! The library prints nothing and ends no process; it works on the threads of the current rayon
 //! pool, and results do not depend on how many they are.
 
-pub mod candidates;
 pub mod columns;
 pub mod data;
 mod error;
@@ -57,7 +55,6 @@ pub mod stop;
 pub mod tune;
 pub mod warning;
 
-pub use candidates::Candidates;
 pub use columns::{ColumnClasses, QueryWeight, Scale};
 pub use data::{Dataset, FeatureNames, HoldOut, IndexBase, Queries};
 pub use error::{Error, Kind, Result};

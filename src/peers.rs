@@ -1,13 +1,13 @@
 //! Ranks: processes, or threads, that each have some of the columns and take every step together.
 //!
 //! Each rank has all rows, labels and queries, the state of the selection, and the columns that
-//! [`share`](crate::candidates::share) gives it. [`Candidates::among`] makes the column
+//! [`share`](crate::columns::share) gives it. [`ColumnClasses::among`] makes the column
 //! classes of a rank know the others; all that selects from them then selects from the columns of
 //! all ranks, and ends with the same features, errors and weights on every rank, to the last bit
 //! those of one rank with all columns.
 //!
 //! ```
-//! use rankrls::candidates::share;
+//! use rankrls::columns::share;
 //! use rankrls::data::sample;
 //! use rankrls::greedy::job::{select, select_among, unwatched};
 //! use rankrls::peers::on_threads;
@@ -27,7 +27,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! [`Candidates::among`]: crate::candidates::Candidates::among
+//! [`ColumnClasses::among`]: crate::ColumnClasses::among
 
 use std::fmt;
 use std::panic::resume_unwind;

@@ -138,7 +138,7 @@ fn work(
         data.labels(),
     ));
     if axes.scale.is_empty() && given.keeps_units() {
-        warnings.extend(Warning::of_units(candidates.classes(), &data));
+        warnings.extend(Warning::of_units(&candidates, &data));
     }
     warnings.extend(selection.warnings());
     let mut model = Fitted::from_selection(&selection, &data, &candidates.summary());

@@ -6,7 +6,9 @@ use pyo3::prelude::*;
 use rankrls::data::Groups;
 use rankrls::greedy::job::plan;
 use rankrls::tune::{ChoiceEvent, Outcome, PathSteps, Tune, TuneEvent, Tuning};
-use rankrls::{Candidates, Dataset, HoldOut, IndexBase, Kind, Lambdas, Model as Fitted, Warning};
+use rankrls::{
+    ColumnClasses, Dataset, HoldOut, IndexBase, Kind, Lambdas, Model as Fitted, Warning,
+};
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -18,7 +20,7 @@ use crate::select::{self, checked};
 
 /// Refuses before any work what no strategy has the memory for: a grid would only say so of its
 /// first ridge parameter.
-fn check_memory(data: &Dataset<'_>, candidates: &Candidates, options: &Tune) -> Result<()> {
+fn check_memory(data: &Dataset<'_>, candidates: &ColumnClasses, options: &Tune) -> Result<()> {
     for selection in options.selections() {
         match plan(candidates, data, &selection) {
             Err(error) if error.kind() == Kind::Memory => return Err(error.into()),
@@ -116,7 +118,7 @@ pub(crate) fn tune<'py>(
         };
         let mut model = Fitted::from_selection(&tuned.selection(), &data, &candidates.summary());
         model.choice.clone_from(choice);
-        let stability = |outcome: &Outcome| outcome.stability(tuned.k, candidates.classes().len());
+        let stability = |outcome: &Outcome| outcome.stability(tuned.k, candidates.len());
         let stability = tuned
             .outcomes
             .iter()
@@ -132,7 +134,7 @@ pub(crate) fn tune<'py>(
             None => given.lambdas != Lambdas::Auto,
         };
         if keeps_units {
-            warnings.extend(Warning::of_units(candidates.classes(), &data));
+            warnings.extend(Warning::of_units(&candidates, &data));
         }
         warnings.extend(tuned.warnings(&data));
         Ok(Some((tuned, model, stability, warnings)))

@@ -124,11 +124,11 @@ impl ColumnClasses {
                 .for_each(|(class, measure)| *measure = self.measure(&rows, class));
         });
         let touched = measures.iter().map(|measure| measure.queries);
-        self.summary.pieces = touched.clone().filter(|&touched| touched > 1).sum();
         self.summary.single_query_classes = touched.filter(|&touched| touched == 1).count();
-        self.summary.nonzeros = self.columns.rows.len();
+        self.summary.nonzeros = self.nonzeros();
         self.geometry = Geometry::of(&measures);
-        self.summary.unit = self.unit_of(self.rounded_norms());
+        self.summary.pieces = self.pieces();
+        self.summary.unit = self.own_unit();
     }
 
     /// The size of the centred column, and the queries that it touches.

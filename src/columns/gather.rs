@@ -4,6 +4,7 @@
 //! class keeps its canonical column; all else of a batch may be dropped when the next one comes.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use rayon::prelude::*;
 
@@ -15,6 +16,7 @@ use super::{CLASSES, ColumnClasses, PIECE, QueryWeight, Scale, Summary};
 use crate::data::{Column, Columns, Dataset, IndexBase, Queries, pieces};
 use crate::error::Result;
 use crate::memory::Memory;
+use crate::peers::Alone;
 use crate::stop;
 
 /// Tasks a thread, of new classes that are in memory twice for a moment.
@@ -327,6 +329,7 @@ impl Gathering {
             scale,
             base: self.base,
             summary,
+            peers: Arc::new(Alone),
         };
         let mut classes = classes.completed();
         classes.deviations = classes.extremes(&self.largest);

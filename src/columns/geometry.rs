@@ -39,6 +39,8 @@ pub(super) struct Geometry {
     sole_queries: Vec<u32>,
     /// The largest `|v|^2` of all columns, those that are elsewhere included; 0 without a column.
     pub(super) largest: f64,
+    /// Pairs of a column and a query that it touches, of columns that touch several.
+    pub(super) pieces: usize,
 }
 
 impl Geometry {
@@ -48,6 +50,7 @@ impl Geometry {
             1 => measure.first,
             _ => u32::MAX,
         };
+        let touched = measures.iter().map(|measure| measure.queries);
         let mut geometry = Self {
             squared_norms: measures
                 .iter()
@@ -55,6 +58,7 @@ impl Geometry {
                 .collect(),
             sole_queries: measures.iter().map(sole).collect(),
             largest: 0.0,
+            pieces: touched.filter(|&touched| touched > 1).sum(),
         };
         geometry.largest = geometry.squared_norms.iter().copied().fold(0.0, f64::max);
         geometry

@@ -23,15 +23,18 @@ mod packed;
 mod query_rows;
 mod query_weight;
 mod range;
+mod ranks;
 mod scale;
 mod share;
-mod shares;
 mod summary;
+
+use std::sync::Arc;
 
 use sprs::CsMatViewI;
 
 use crate::data::{Column, Columns, Feature, IndexBase, Queries};
 use crate::linalg::centring::sparse_moments;
+use crate::peers::Peers;
 pub(crate) use classes::Canonicaliser;
 pub(crate) use deviations::{ROUNDING, UNITS, dominating};
 pub(crate) use form_hash::{mix, scattered};
@@ -73,36 +76,40 @@ pub struct ColumnClasses {
     weight: QueryWeight,
     scale: Scale,
     base: IndexBase,
+    /// The classes of all ranks.
     summary: Summary,
+    /// The ranks that have the others.
+    peers: Arc<dyn Peers>,
 }
 
 impl ColumnClasses {
     /// The unit `u` of ridge parameters: the mean squared norm of a row of all columns, centred
     /// within queries, divided by what the scale says and times the roots of the queries' weights;
     /// in squared units of the values. It is the trace of the kernel matrix over its rows. Times 4 to the
-    /// bit where values are times 2.
+    /// bit where values are times 2. Of the columns of all ranks, and the same bits on each.
     pub fn unit(&self) -> f64 {
         self.summary.unit
     }
 
-    /// Number of candidates.
+    /// Number of candidates of this rank.
     pub fn len(&self) -> usize {
         self.members.len()
     }
 
-    /// Whether no column of the data can tell two examples of a query apart.
+    /// Whether no column of this rank can tell two examples of a query apart.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// How the columns fall into classes.
+    /// How the columns of all ranks fall into classes.
     pub fn summary(&self) -> Summary {
         self.summary
     }
 
-    /// Messages count features from `base`.
-    pub(crate) fn count_from(&mut self, base: IndexBase) {
-        self.base = base;
+    /// These classes with features that messages count from `base`.
+    #[must_use]
+    pub fn counted_from(self, base: IndexBase) -> Self {
+        Self { base, ..self }
     }
 
     /// A feature as the file of the data counts.
@@ -137,6 +144,16 @@ impl ColumnClasses {
     /// How many entries the column of `candidate` has.
     pub(crate) fn entries_of(&self, candidate: usize) -> usize {
         self.columns.starts[candidate + 1] - self.columns.starts[candidate]
+    }
+
+    /// How many entries the columns of this rank have.
+    pub(crate) fn nonzeros(&self) -> usize {
+        self.columns.rows.len()
+    }
+
+    /// Pairs of a candidate of this rank and a query it touches, of candidates that touch several.
+    pub(crate) fn pieces(&self) -> usize {
+        self.geometry.pieces
     }
 
     /// How many entries the so many longest columns have together.

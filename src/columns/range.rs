@@ -5,7 +5,6 @@ use super::ColumnClasses;
 use crate::data::Feature;
 use crate::error::{Error, Result, ensure};
 use crate::lambda::Lambda;
-use crate::peers::Peers;
 use rankrls_files::Remedy;
 
 /// Least sum of squares, of labels or of the largest column, that leaves its parts their digits: errors and gains
@@ -48,10 +47,10 @@ pub(crate) fn check_lambda(lambda: Lambda, largest: f64) -> Result<()> {
 
 impl ColumnClasses {
     /// Refuses columns whose sums of squares are not from [`LEAST_SQUARES`] up to [`LARGEST_SQUARES`], and columns that
-    /// are too small to scale, on whichever of the `peers` they are.
-    pub(crate) fn check_range(&self, peers: &dyn Peers) -> Result<()> {
+    /// are too small to scale, on whichever rank they are.
+    pub(crate) fn check_range(&self) -> Result<()> {
         let own = self.first_out_of_range();
-        let all = peers.all(&own).into_iter().flatten();
+        let all = self.peers.all(&own).into_iter().flatten();
         if let Some((feature, squares)) = all.min_by_key(|&(feature, _)| feature) {
             let column = self.written(feature);
             return Err(Error::data(if squares <= LARGEST_SQUARES {

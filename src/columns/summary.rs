@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// How the columns of a data set fall into classes, and their size.
+/// How the columns of a data set fall into classes, and their size; on several ranks, of all ranks.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct Summary {
     /// All feature columns of the data, `constant_columns` and class members.

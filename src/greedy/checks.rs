@@ -2,8 +2,7 @@
 
 use rankrls_files::{Parameter, Remedy};
 
-use crate::candidates::Candidates;
-use crate::columns::check_lambda;
+use crate::columns::{ColumnClasses, check_lambda};
 use crate::error::{Error, Result};
 use crate::greedy::{Refit, StrategyKind};
 use crate::lambda::Lambda;
@@ -37,8 +36,7 @@ pub(super) fn no_effect(parameter: Idle) -> Error {
 }
 
 /// Refuses columns whose products overflow or vanish, and a lambda that vanishes beside them.
-pub(super) fn check_values(candidates: &Candidates, lambda: Lambda) -> Result<()> {
-    let classes = candidates.classes();
-    classes.check_range(candidates.peers())?;
-    check_lambda(lambda, classes.largest_squared_norm())
+pub(super) fn check_values(candidates: &ColumnClasses, lambda: Lambda) -> Result<()> {
+    candidates.check_range()?;
+    check_lambda(lambda, candidates.largest_squared_norm())
 }

@@ -3,7 +3,7 @@
 use rankrls_files::Parameter;
 
 use super::GreedyRankRls;
-use crate::candidates::Candidates;
+use crate::columns::ColumnClasses;
 use crate::data::{ColumnName, Dataset, Feature, shown};
 use crate::error::{Error, Result, ensure};
 
@@ -50,7 +50,7 @@ impl GreedyRankRls {
     /// The columns to include, which have to be of different candidates of `data`.
     pub(super) fn included_among(
         &self,
-        candidates: &Candidates,
+        candidates: &ColumnClasses,
         data: &Dataset<'_>,
     ) -> Result<Vec<Feature>> {
         let features = self.included_features(data)?;
@@ -76,19 +76,5 @@ impl GreedyRankRls {
             }
         }
         Ok(features)
-    }
-}
-
-impl Candidates {
-    /// Those of the `features` that a selection among these candidates can take, the first of each class. A column
-    /// of all data may be constant in every query of some of them, or equal to another one there.
-    pub(crate) fn of_these(&self, features: &[Feature]) -> Vec<Feature> {
-        let representing = self.representing(features);
-        let first = |&(place, _): &(usize, &Feature)| {
-            let own = representing[place];
-            own.is_some() && !representing[..place].contains(&own)
-        };
-        let taken = features.iter().enumerate().filter(first);
-        taken.map(|(_, &feature)| feature).collect()
     }
 }

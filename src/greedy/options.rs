@@ -9,7 +9,6 @@ use super::args;
 use super::checks::{Idle, no_effect};
 use super::target::{REFIT, filter, usual_blend};
 use super::{Refit, Sampler, StrategyKind};
-use crate::candidates::Candidates;
 use crate::columns::{ColumnClasses, QueryWeight, Scale, none_compares, none_varies};
 use crate::data::{ColumnName, Dataset, LabelScale, Queries, one_query};
 use crate::error::{Error, Result, ensure};
@@ -202,7 +201,7 @@ impl GreedyRankRls {
     }
 
     /// The ridge parameter among `candidates`; refuses one that only folds could choose.
-    pub fn lambda_of(&self, candidates: &Candidates) -> Result<Lambda> {
+    pub fn lambda_of(&self, candidates: &ColumnClasses) -> Result<Lambda> {
         let given = self.lambda.map(|ridge| ridge.lambda(candidates.unit()));
         given.ok_or_else(|| {
             Error::options(
@@ -232,9 +231,9 @@ impl GreedyRankRls {
 
     /// The candidates among the features of `dataset`, weighted and scaled as asked. Refuses them where the memory
     /// of the options does not allow them besides the data.
-    pub fn candidates(&self, dataset: &Dataset<'_>) -> Result<Candidates> {
+    pub fn candidates(&self, dataset: &Dataset<'_>) -> Result<ColumnClasses> {
         let (weight, scale) = (self.query_weight, self.column_scale());
-        ColumnClasses::within(dataset, weight, scale, self.memory).map(Into::into)
+        ColumnClasses::within(dataset, weight, scale, self.memory)
     }
 
     /// Whether candidates are all that the selection needs of the columns. Folds that are to choose need
@@ -328,7 +327,7 @@ impl GreedyRankRls {
     }
 
     /// Refuses what these `candidates` of `data` are not for.
-    pub(super) fn check_for(&self, candidates: &Candidates, data: &Dataset<'_>) -> Result<()> {
+    pub(super) fn check_for(&self, candidates: &ColumnClasses, data: &Dataset<'_>) -> Result<()> {
         self.check()?;
         let queries = candidates.queries();
         ensure!(
@@ -338,13 +337,13 @@ impl GreedyRankRls {
             none_compares(queries.len())
         );
         ensure!(
-            !candidates.is_empty(),
+            candidates.summary().column_classes > 0,
             data,
             "nothing to select from: {}",
             none_varies(candidates.summary().columns)
         );
         if self.needs_data() {
-            filter(data, candidates.classes())?;
+            filter(data, candidates)?;
         }
         check_several(queries)
     }
@@ -398,7 +397,7 @@ impl GreedyRankRls {
 
     /// These options with every choice about labels and teacher made that counts for the strategy among
     /// `candidates`, ridge parameters as numbers, and without the other choices about them.
-    pub(crate) fn settled(&self, candidates: &Candidates) -> Self {
+    pub(crate) fn settled(&self, candidates: &ColumnClasses) -> Self {
         let (queries, unit) = (candidates.queries().len(), candidates.unit());
         let distils = self.strategy.distils();
         let default = if distils {
@@ -454,9 +453,9 @@ mod tests {
     use crate::data::parsed;
 
     /// So many queries of two rows; the unit is 16.
-    fn candidates(queries: usize) -> Candidates {
+    fn candidates(queries: usize) -> ColumnClasses {
         let rows = (1..=queries).map(|query| format!("1 qid:{query} 1:8\n0 qid:{query}\n"));
-        ColumnClasses::new(&parsed(&rows.collect::<String>())).into()
+        ColumnClasses::new(&parsed(&rows.collect::<String>()))
     }
 
     #[test]

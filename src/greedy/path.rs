@@ -13,8 +13,7 @@ use super::{
     Addition, Ending, GreedyRankRls, Own, Plan, Round, Sampler, Selection, State, Step, Strategy,
     Work, plan_with,
 };
-use crate::candidates::Candidates;
-use crate::columns::check_labels;
+use crate::columns::{ColumnClasses, check_labels};
 use crate::data::{Column, Dataset, Feature};
 use crate::error::{Error, Kind, Result, ensure};
 use crate::linalg::grown::Grown;
@@ -46,7 +45,7 @@ pub fn select(
 /// Takes the `given` steps of an earlier run again, without a search, and selects the rest. Ends with the
 /// features, errors and weights, to the last bit, of a selection that was never interrupted.
 pub fn select_among(
-    candidates: &Candidates,
+    candidates: &ColumnClasses,
     data: &Dataset<'_>,
     options: &GreedyRankRls,
     given: &[Step],
@@ -57,7 +56,7 @@ pub fn select_among(
 
 /// Selects as [`select_among`], by a strategy of the caller's `own` where there is one.
 pub(crate) fn select_with(
-    candidates: &Candidates,
+    candidates: &ColumnClasses,
     data: &Dataset<'_>,
     options: &GreedyRankRls,
     own: Option<&Own<'_>>,
@@ -79,11 +78,11 @@ pub(crate) fn select_with(
 
 /// A selection at work.
 ///
-/// Where ranks share the columns ([`Candidates::among`]), each has the errors of its own; ranks tell
+/// Where ranks share the columns ([`ColumnClasses::among`]), each has the errors of its own; ranks tell
 /// each other the least and the lowest feature that ties with it, and the owner of this feature sends
 /// its column.
 pub struct Selecting<'a> {
-    candidates: &'a Candidates,
+    candidates: &'a ColumnClasses,
     /// With the strategy and every choice about labels and teacher made.
     options: &'a GreedyRankRls,
     labels: &'a Labels,
@@ -110,7 +109,7 @@ impl<'a> Selecting<'a> {
     /// learnt, by a strategy of the caller's `own` where there is one. Takes the `given` steps again, without a
     /// search, and then goes on.
     pub(crate) fn begin(
-        candidates: &'a Candidates,
+        candidates: &'a ColumnClasses,
         raw: &'a [f64],
         labels: &'a Labels,
         plan: &'a Plan,
@@ -120,7 +119,7 @@ impl<'a> Selecting<'a> {
         let (queries, options) = (candidates.queries(), &plan.options);
         let ranking = options.ranking(raw, queries)?;
         let lambda = options.lambda_of(candidates)?;
-        let scales = candidates.classes().query_weight().row_scales(queries);
+        let scales = candidates.query_weight().row_scales(queries);
         let fit = labels.fit.clone();
         let fit = fit.map(|(labels, lambda)| (labels, Grown::new(lambda.value())));
         let select = labels.select.clone();
@@ -134,7 +133,7 @@ impl<'a> Selecting<'a> {
         let strategy = match (&labels.filter, own) {
             (Some(scores), _) => Filter::given(scores.clone()),
             (None, Some(own)) => own(),
-            (None, None) => options.strategy.build(candidates.classes(), &state),
+            (None, None) => options.strategy.build(candidates, &state),
         };
         Ok(Self {
             strategy,
@@ -145,8 +144,8 @@ impl<'a> Selecting<'a> {
             state,
             behind: false,
             ranking,
-            retired: vec![false; candidates.classes().len()],
-            left: sampler.map_or_else(Vec::new, |_| candidates.features()),
+            retired: vec![false; candidates.len()],
+            left: sampler.map_or_else(Vec::new, |_| candidates.all_features()),
             given,
             included: &plan.included,
             steps: Vec::with_capacity(plan.steps),
@@ -184,8 +183,8 @@ impl<'a> Selecting<'a> {
             Ending::Interrupted
         };
         let options = GreedyRankRls {
-            query_weight: self.candidates.classes().query_weight(),
-            scale: Some(self.candidates.classes().scale()),
+            query_weight: self.candidates.query_weight(),
+            scale: Some(self.candidates.scale()),
             teacher_lambda: self.labels.tried.clone(),
             ..self.options.clone()
         };
@@ -276,8 +275,7 @@ impl<'a> Selecting<'a> {
     /// candidate that is left has it. It need not be the one that represents the class.
     fn take(&mut self, feature: Feature) -> Option<Vec<Feature>> {
         self.follow();
-        let candidates = self.candidates;
-        let classes = candidates.classes();
+        let classes = self.candidates;
         let found = classes.candidate_of(feature);
         let own = match found.filter(|&candidate| !self.retired[candidate]) {
             Some(candidate) => {
@@ -289,7 +287,7 @@ impl<'a> Selecting<'a> {
             }
             None => None,
         };
-        let mut all = candidates.peers().all(&own).into_iter().flatten();
+        let mut all = classes.peers().all(&own).into_iter().flatten();
         let (factor, mut class, (rows, values)) = all.next()?;
         if let Ok(place) = self.left.binary_search(&class[0]) {
             self.left.remove(place);
@@ -310,7 +308,7 @@ impl<'a> Selecting<'a> {
     /// Lets the strategy adopt the feature that was added last.
     fn follow(&mut self) {
         if self.behind {
-            self.strategy.adopt(self.candidates.classes(), &self.state);
+            self.strategy.adopt(self.candidates, &self.state);
             self.behind = false;
         }
     }
@@ -356,7 +354,7 @@ impl<'a> Selecting<'a> {
         let sampler = self.options.sampler();
         let eligible = self.eligible(sampler);
         let round = Round {
-            candidates: self.candidates.classes(),
+            candidates: self.candidates,
             peers: self.candidates.peers(),
             state: &self.state,
             sampled: sampler.is_some(),
@@ -384,14 +382,14 @@ impl<'a> Selecting<'a> {
             return all.filter_map(|(at, out)| (!out).then_some(at)).collect();
         };
         let drawn = sampler.draw(self.state.steps(), &self.left);
-        self.candidates.classes().positions(drawn.into_iter())
+        self.candidates.positions(drawn.into_iter())
     }
 
     /// The lowest feature of all ranks whose error ties with the least.
     fn winner(&self, eligible: &[u32], errors: &[f64]) -> Option<u32> {
-        let (peers, classes) = (self.candidates.peers(), self.candidates.classes());
+        let peers = self.candidates.peers();
         let first = first_tied(errors, peers.least(least(errors)));
-        let feature = first.map(|place| classes.feature(eligible[place] as usize));
+        let feature = first.map(|place| self.candidates.feature(eligible[place] as usize));
         peers.all(&feature).into_iter().flatten().min()
     }
 

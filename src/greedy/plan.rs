@@ -5,7 +5,7 @@ use serde::Serialize;
 use super::checks::{Idle, no_effect};
 use super::target::teacher_search;
 use super::{GreedyRankRls, Own, Shape, StrategyKind, own_name};
-use crate::candidates::Candidates;
+use crate::columns::ColumnClasses;
 use crate::data::{Dataset, Feature};
 use crate::error::Result;
 use crate::lambda::Lambdas;
@@ -17,8 +17,8 @@ const PATIENCE: f64 = 2.0;
 /// The solver of a teacher for so many `lambdas`, where `available` bytes may be taken, and the bytes that it
 /// takes besides data and candidates; one that takes more if none fits. `dual` and `primal` leave out each
 /// query, `cg` a fold of queries.
-fn teacher(candidates: &Candidates, lambdas: usize, available: u64) -> (Solver, u64) {
-    let shape = TrainShape::new(candidates.classes(), lambdas);
+fn teacher(candidates: &ColumnClasses, lambdas: usize, available: u64) -> (Solver, u64) {
+    let shape = TrainShape::new(candidates, lambdas);
     let plan = |solver: Solver| (solver, solver.memory(&shape));
     let factoring = Solver::ALL.into_iter().filter(|solver| solver.factors());
     let quick = factoring.filter(|solver| solver.cost(&shape) <= PATIENCE);
@@ -78,7 +78,7 @@ pub struct Estimate {
 /// The memory that each strategy would take for the selection that `options` describe, whatever strategy
 /// they ask for.
 pub fn estimates(
-    candidates: &Candidates,
+    candidates: &ColumnClasses,
     data: &Dataset<'_>,
     options: &GreedyRankRls,
 ) -> Vec<Estimate> {
@@ -88,7 +88,11 @@ pub fn estimates(
 }
 
 /// The options with the data and the candidates in use, as all ranks agree.
-fn holding(candidates: &Candidates, data: &Dataset<'_>, options: &GreedyRankRls) -> GreedyRankRls {
+fn holding(
+    candidates: &ColumnClasses,
+    data: &Dataset<'_>,
+    options: &GreedyRankRls,
+) -> GreedyRankRls {
     let memory = options.memory.holding(data.memory());
     let memory = memory.holding(candidates.memory());
     GreedyRankRls {
@@ -101,7 +105,7 @@ fn holding(candidates: &Candidates, data: &Dataset<'_>, options: &GreedyRankRls)
 /// teacher with its bytes. Nothing is trained where `data` have the scores of a teacher, and ranks train none.
 fn settled(
     strategy: StrategyKind,
-    candidates: &Candidates,
+    candidates: &ColumnClasses,
     data: &Dataset<'_>,
     options: &GreedyRankRls,
 ) -> (GreedyRankRls, Option<(Solver, u64)>) {
@@ -124,7 +128,7 @@ fn settled(
 /// The memory that each strategy would take for a selection of this `shape`, with data and candidates in use.
 fn estimates_of(
     shape: &Shape,
-    candidates: &Candidates,
+    candidates: &ColumnClasses,
     data: &Dataset<'_>,
     options: &GreedyRankRls,
 ) -> Vec<Estimate> {
@@ -175,13 +179,17 @@ fn choose(estimates: &[Estimate], shape: &Shape, options: &GreedyRankRls) -> Res
 }
 
 /// Chooses the strategy and checks that it can do what is asked in the memory allowed.
-pub fn plan(candidates: &Candidates, data: &Dataset<'_>, options: &GreedyRankRls) -> Result<Plan> {
+pub fn plan(
+    candidates: &ColumnClasses,
+    data: &Dataset<'_>,
+    options: &GreedyRankRls,
+) -> Result<Plan> {
     plan_with(candidates, data, options, None)
 }
 
 /// Plans a selection as [`plan`], by a strategy of the caller's `own` where there is one.
 pub(crate) fn plan_with(
-    candidates: &Candidates,
+    candidates: &ColumnClasses,
     data: &Dataset<'_>,
     options: &GreedyRankRls,
     own: Option<&Own<'_>>,

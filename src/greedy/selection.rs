@@ -55,7 +55,7 @@ pub struct Selection {
     /// The ridge parameter used.
     #[serde(skip)]
     pub lambda: Lambda,
-    /// The unit of ridge parameters ([`Candidates::unit`](crate::candidates::Candidates::unit)).
+    /// The unit of ridge parameters ([`ColumnClasses::unit`](crate::ColumnClasses::unit)).
     #[serde(skip)]
     pub unit: f64,
     /// The teacher, if there was one.

@@ -7,7 +7,6 @@ use std::num::Saturating;
 
 use serde::{Deserialize, Serialize};
 
-use crate::candidates::Candidates;
 use crate::columns::{ColumnClasses, Summary};
 use crate::metrics::Judge;
 use crate::peers::Peers;
@@ -230,26 +229,27 @@ pub struct Shape {
 impl Shape {
     /// The shape of selecting `k` of `candidates`, `sample` at a time, on this thread pool; of the
     /// rank that has most: every rank must call this.
-    pub(super) fn new(candidates: &Candidates, k: usize, sample: Option<usize>) -> Self {
-        type Own = (Summary, usize, usize);
-        let (queries, classes) = (candidates.queries(), candidates.classes());
-        let own = (
-            classes.summary(),
+    pub(super) fn new(candidates: &ColumnClasses, k: usize, sample: Option<usize>) -> Self {
+        let queries = candidates.queries();
+        let own = [
+            candidates.len(),
+            candidates.pieces(),
+            candidates.nonzeros(),
             rayon::current_num_threads(),
-            classes.longest(k),
-        );
+            candidates.longest(k),
+        ];
         let ranks = candidates.peers().all(&own);
-        let most = |size: fn(&Own) -> usize| ranks.iter().map(size).max().unwrap_or(0);
+        let most = |size: usize| ranks.iter().map(|own| own[size]).max().unwrap_or(0);
         let k = k.min(candidates.summary().column_classes);
-        let threads = most(|&(_, threads, _)| threads);
+        let threads = most(3);
         Self {
             rows: queries.rows(),
             queries: queries.len(),
             largest_query: queries.largest(),
-            candidates: most(|(summary, ..)| summary.column_classes),
-            pieces: most(|(summary, ..)| summary.pieces),
-            nonzeros: most(|(summary, ..)| summary.nonzeros),
-            longest: ranks.iter().map(|&(.., longest)| longest).sum(),
+            candidates: most(0),
+            pieces: most(1),
+            nonzeros: most(2),
+            longest: ranks.iter().map(|&[.., longest]| longest).sum(),
             sample,
             transforms: State::transforms(queries, k, threads),
             k,

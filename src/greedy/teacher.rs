@@ -13,7 +13,6 @@ use super::Plan;
 use super::checks::check_values;
 use super::state::centred_and_scaled;
 use super::target::{REFIT_BLEND, filter, teacher_search};
-use crate::candidates::Candidates;
 use crate::columns::{ColumnClasses, check_labels};
 use crate::data::{Dataset, HoldOut, Queries};
 use crate::error::{Error, Result, ensure};
@@ -88,14 +87,14 @@ pub(crate) struct Labels {
 
 impl Labels {
     /// The labels of the selection of `plan`. No ridge parameter of a selection changes them.
-    pub(crate) fn new(candidates: &Candidates, data: &Dataset<'_>, plan: &Plan) -> Result<Self> {
-        let (classes, options) = (candidates.classes(), &plan.options);
+    pub(crate) fn new(candidates: &ColumnClasses, data: &Dataset<'_>, plan: &Plan) -> Result<Self> {
+        let options = &plan.options;
         let scaled = options.label_scale();
         let scaled = scaled.apply(data.labels(), candidates.queries());
-        let own = weighted(classes, &scaled);
+        let own = weighted(candidates, &scaled);
         let taught = Taught::new(candidates, &own, data, plan)?;
         let filter = if options.needs_data() {
-            Some(filter(data, classes)?.errors(classes))
+            Some(filter(data, candidates)?.errors(candidates))
         } else {
             None
         };
@@ -184,7 +183,7 @@ impl Taught {
     /// The teacher of `plan`, if it has one, and the scores in `data`, or the predictions of RankRLS. `labels`
     /// are centred and weighted.
     fn new(
-        candidates: &Candidates,
+        candidates: &ColumnClasses,
         labels: &[f64],
         data: &Dataset<'_>,
         plan: &Plan,
@@ -192,7 +191,6 @@ impl Taught {
         let Some(lambdas) = &plan.options.teacher_lambda else {
             return Ok(None);
         };
-        let classes = candidates.classes();
         check_labels(labels)?;
         ensure!(
             labels.iter().any(|label| *label != 0.0),
@@ -200,7 +198,7 @@ impl Taught {
             "the labels are constant within every query: there is nothing to teach"
         );
         if let Some(scores) = data.teacher() {
-            let scores = weighted(classes, scores);
+            let scores = weighted(candidates, scores);
             return Self::given(scores, labels, candidates.queries()).map(Some);
         }
         let Some(solver) = plan.teacher else {
@@ -211,7 +209,7 @@ impl Taught {
         };
         let search = teacher_search(lambdas, candidates.unit());
         check_values(candidates, search.tried()[0])?;
-        Self::train(classes, labels, search, solver, plan.options.seed()).map(Some)
+        Self::train(candidates, labels, search, solver, plan.options.seed()).map(Some)
     }
 
     /// Teaches by RankRLS on all `candidates` with centred, weighted `labels`.

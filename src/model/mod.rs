@@ -20,8 +20,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::candidates::Candidates;
-use crate::columns::Summary;
+use crate::columns::{ColumnClasses, Summary};
 use crate::data::read::{ReadError, TableOptions};
 use crate::data::{DataHash, Dataset, Feature, FeatureNames, IndexBase};
 use crate::error::{Error, Result, ensure};
@@ -320,7 +319,7 @@ impl Model {
     pub fn go_on(
         &self,
         options: &GreedyRankRls,
-        candidates: &Candidates,
+        candidates: &ColumnClasses,
         hash: DataHash,
     ) -> Result<(GreedyRankRls, Vec<Step>)> {
         ensure!(
@@ -351,8 +350,8 @@ impl Model {
         let lambda = options.lambda_of(candidates)?;
         let mut now = GreedyRankRls {
             k: then.k,
-            query_weight: candidates.classes().query_weight(),
-            scale: Some(candidates.classes().scale()),
+            query_weight: candidates.query_weight(),
+            scale: Some(candidates.scale()),
             ..options.settled(candidates)
         };
         if now.teacher_lambda == Some(Lambdas::Auto) {

@@ -16,7 +16,6 @@ use crate::error::{Error, Result, ensure};
 use crate::lambda::Lambda;
 use crate::linalg::factor::{Panel, Square};
 use crate::linalg::kernels::add_scaled;
-use crate::peers::Alone;
 
 /// The least squares that solvers solve: `min_w |y^ - X^ w|^2 + ridge |w|^2`, for rows of comparisons x classes.
 #[derive(Debug)]
@@ -38,7 +37,7 @@ impl<'a> System<'a> {
         check_labels(&comparisons.labels)?;
         let mut largest_square = 0.0;
         if let Features::Columns(columns) = &features {
-            columns.classes.check_range(&Alone)?;
+            columns.classes.check_range()?;
             largest_square = columns.classes.largest_squared_norm();
         }
         let mean_diagonal = comparisons.rows.mean_diagonal(&features);

@@ -10,7 +10,7 @@ use std::ops::Range;
 use super::Tune;
 use super::search::{Axes, Search, Values, exact_or_name, usual};
 use super::trials::{EachTrial, FOLDS, Trials};
-use crate::candidates::Candidates;
+use crate::columns::ColumnClasses;
 use crate::data::{Dataset, Groups};
 use crate::error::{Kind, Result};
 use crate::greedy::{Choice, GreedyRankRls, Own, StrategyKind, Tried, plan_with};
@@ -117,7 +117,7 @@ pub fn choose_among(
 pub fn affordable(
     options: GreedyRankRls,
     choice: Option<&mut Choice>,
-    candidates: &Candidates,
+    candidates: &ColumnClasses,
     dataset: &Dataset<'_>,
 ) -> GreedyRankRls {
     let tried = choice.map(|choice| &mut choice.strategy[..]);

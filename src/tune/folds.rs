@@ -2,7 +2,7 @@
 
 use super::meter::{Meter, Values};
 use super::{PathSteps, Tune};
-use crate::candidates::Candidates;
+use crate::columns::ColumnClasses;
 use crate::data::{Dataset, Groups, HoldOut, Queries};
 use crate::error::{Error, Result, ensure};
 use crate::greedy::{GreedyRankRls, Selecting, check_several};
@@ -12,7 +12,7 @@ use crate::stop;
 /// The data that a selection sees: all training data, or those without a fold.
 #[derive(Clone, Copy)]
 pub(super) struct Part<'a> {
-    pub(super) candidates: &'a Candidates,
+    pub(super) candidates: &'a ColumnClasses,
     pub(super) data: &'a Dataset<'a>,
 }
 
@@ -21,7 +21,7 @@ pub(super) struct Part<'a> {
 pub(super) struct Fold {
     /// Positions of its queries in the whole data.
     queries: Vec<usize>,
-    pub(super) candidates: Candidates,
+    pub(super) candidates: ColumnClasses,
     /// The rows to select from; and the columns, where a strategy judges them as the data have them.
     train: Dataset<'static>,
     pub(super) test: Dataset<'static>,

@@ -11,7 +11,7 @@ use super::meter::Meter;
 use super::path::Path;
 use super::run::{Job, LabelsOfParts, Run};
 use super::{Each, Outcome, PathEnding, Tune, TuneEvent, Tuning};
-use crate::candidates::Candidates;
+use crate::columns::ColumnClasses;
 use crate::data::{Dataset, HoldOut};
 use crate::error::{Error, Kind, Result};
 use crate::greedy::{GreedyRankRls, Labels, Step, StrategyKind};
@@ -24,7 +24,7 @@ use crate::stop::unless_stopped;
 /// whether they were ended before their time.
 pub(super) fn outcomes(
     tuning: &Tuning<'_>,
-    candidates: &Candidates,
+    candidates: &ColumnClasses,
     each: &mut Each<'_>,
 ) -> Result<(Vec<Outcome>, bool)> {
     let &Tuning {
@@ -67,7 +67,7 @@ pub(super) fn outcomes(
 }
 
 /// Bytes that the results of all paths of a strategy take.
-fn results_memory(candidates: &Candidates, queries: usize, options: &Tune) -> u64 {
+fn results_memory(candidates: &ColumnClasses, queries: usize, options: &Tune) -> u64 {
     /// A score but for the list of the values of queries, which is empty.
     const SCORE: usize = size_of::<Score>() - size_of::<Vec<Option<f64>>>();
     let paths = options.search(candidates.unit()).most();

@@ -62,7 +62,7 @@ pub use search::Axes;
 pub use stability::{Frequency, Stability};
 pub use trials::{ChoiceEvent, EachTrial, unwatched_trials};
 
-use crate::candidates::Candidates;
+use crate::columns::ColumnClasses;
 use crate::data::{Dataset, HoldOut};
 use crate::error::{Error, Kind, Result};
 use crate::greedy::{GreedyRankRls, Own, Selection, check_several};
@@ -100,7 +100,7 @@ pub struct Tuning<'a> {
     pub validation: Option<&'a Dataset<'a>>,
     /// The candidates that [`GreedyRankRls::candidates`] found before, on no other rank; `None`: it is
     /// asked again.
-    pub candidates: Option<&'a Candidates>,
+    pub candidates: Option<&'a ColumnClasses>,
     /// The strategy of all selections, where the library does not have it.
     pub own: Option<&'a Own<'a>>,
     /// Selections of an earlier run. Their steps are taken again without a search; the end is, to the

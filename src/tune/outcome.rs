@@ -21,7 +21,7 @@ pub struct Outcome {
     #[serde(flatten)]
     pub options: GreedyRankRls,
     /// The unit of ridge parameters, in squared units of the values
-    /// ([`Candidates::unit`](crate::candidates::Candidates::unit)).
+    /// ([`ColumnClasses::unit`](crate::ColumnClasses::unit)).
     pub unit: f64,
     /// The teacher of the selection from all training data, if there was one.
     pub teacher: Option<Teacher>,

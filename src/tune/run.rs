@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use super::folds::{Fold, Part};
 use super::meter::Meter;
 use super::{Each, PathSteps, Tune, TuneEvent};
-use crate::candidates::Candidates;
+use crate::columns::ColumnClasses;
 use crate::error::{Kind, Result};
 use crate::greedy::{GreedyRankRls, Labels, Own, Plan, Step, plan_with};
 use crate::lambda::Lambda;
@@ -71,7 +71,7 @@ impl Job {
 
 /// The memory of each path, and how many fit side by side.
 impl Run<'_> {
-    pub(super) fn candidates(&self) -> &Candidates {
+    pub(super) fn candidates(&self) -> &ColumnClasses {
         self.whole.candidates
     }
 

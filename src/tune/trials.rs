@@ -11,8 +11,7 @@ use super::Tune;
 use super::folds::{Fold, Part, groups};
 use super::meter::Meter;
 use super::run::side_by_side;
-use crate::candidates::Candidates;
-use crate::columns::{QueryWeight, Scale};
+use crate::columns::{ColumnClasses, QueryWeight, Scale};
 use crate::data::{Dataset, Feature};
 use crate::error::{Error, Kind, Result};
 use crate::greedy::{Choice, GreedyRankRls, Labels, Own, Plan, Selecting, plan_with};
@@ -72,7 +71,7 @@ pub(super) struct Trials<'a, 'e> {
     /// The query weight and the scale of these candidates.
     base: (QueryWeight, Scale),
     /// The candidates on the scale of the last setting, where they are not those of the folds.
-    scaled: Vec<Candidates>,
+    scaled: Vec<ColumnClasses>,
     /// That scale, if it could be had.
     scale: Option<Scale>,
     /// The memory that may be taken, with the data in use.
@@ -151,7 +150,7 @@ impl<'a, 'e> Trials<'a, 'e> {
 
     /// The memory with the folds in use.
     fn held(&self) -> Memory {
-        let scaled = self.scaled.iter().map(Candidates::memory);
+        let scaled = self.scaled.iter().map(ColumnClasses::memory);
         let held = self.folds.iter().map(Fold::memory).chain(scaled);
         held.fold(self.memory, Memory::holding)
     }
@@ -175,10 +174,10 @@ impl<'a, 'e> Trials<'a, 'e> {
         self.scale = None;
         if (weight, scale) != self.base {
             let folds = self.folds.iter().map(|fold| &fold.candidates);
-            let bytes = folds.clone().map(Candidates::memory).sum();
+            let bytes = folds.clone().map(ColumnClasses::memory).sum();
             let what = "the folds on another scale need";
             self.held().require(what, bytes, "allow more memory")?;
-            let scaled = folds.map(|base| base.classes().on_scale(weight, scale).into());
+            let scaled = folds.map(|base| base.on_scale(weight, scale));
             self.scaled = scaled.collect();
         }
         self.scale = Some(scale);

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use proptest::prelude::*;
 use proptest::sample::Index;
-use rankrls::candidates::share;
+use rankrls::columns::share;
 use rankrls::data::{ColumnName, DataHash, LabelScale};
 use rankrls::greedy::job::{select, select_among, unwatched};
 use rankrls::greedy::{Refit, Step};

@@ -4,7 +4,7 @@
 use crate::oracle::problems::{lambdas, problems};
 use crate::oracle::{Problem, by, drawn_problems, on, outcome};
 use proptest::prelude::*;
-use rankrls::candidates::share;
+use rankrls::columns::share;
 use rankrls::data::sample;
 use rankrls::greedy::job::{Plan, plan, select, select_among, unwatched};
 use rankrls::greedy::{Refit, Step};
@@ -172,7 +172,7 @@ fn plans_are_those_of_the_rank_that_has_most() {
             ..options.clone()
         };
         let candidates = options.candidates(&own).unwrap().among(peers);
-        assert!(candidates.classes().len() < candidates.summary().column_classes / 2);
+        assert!(candidates.len() < candidates.summary().column_classes / 2);
         let little = GreedyRankRls {
             memory: Memory::limit(u64::from(candidates.peers().rank() == 1)),
             ..options.clone()

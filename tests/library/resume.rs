@@ -12,8 +12,8 @@ use rankrls::memory::Memory;
 use rankrls::metrics::{Measure, Metric};
 use rankrls::tune::{self, PathSteps, Rule, TuneEvent};
 use rankrls::{
-    Candidates, ColumnClasses, Dataset, GreedyRankRls, HoldOut, Kind, Lambda, Model, QueryWeight,
-    Ridge, Scale, StrategyKind,
+    ColumnClasses, Dataset, GreedyRankRls, HoldOut, Kind, Lambda, Model, QueryWeight, Ridge, Scale,
+    StrategyKind,
 };
 
 const K: usize = 12;
@@ -43,7 +43,7 @@ fn lines(range: Range<usize>) -> String {
     rows.join("\n")
 }
 
-fn check(candidates: &Candidates, data: &Dataset<'_>, options: &GreedyRankRls) {
+fn check(candidates: &ColumnClasses, data: &Dataset<'_>, options: &GreedyRankRls) {
     let whole = select_among(candidates, data, options, &[], &mut unwatched).unwrap();
     for taken in 0..=whole.steps.len() {
         // As it comes back from a file.
@@ -61,7 +61,7 @@ fn check(candidates: &Candidates, data: &Dataset<'_>, options: &GreedyRankRls) {
 #[test]
 fn every_strategy_goes_on_from_every_step() {
     let data = data();
-    let candidates = Candidates::from(ColumnClasses::new(&data));
+    let candidates = ColumnClasses::new(&data);
     for strategy in strategies() {
         for lambda in [1e-7, 1.0] {
             check(&candidates, &data, &by(strategy, K, lambda));
@@ -73,7 +73,7 @@ fn every_strategy_goes_on_from_every_step() {
         ..by(StrategyKind::Bounded, K, 1.0)
     };
     check(&candidates, &data, &sampled);
-    let weighted = ColumnClasses::scaled(&data, QueryWeight::Pairs, Scale::None).into();
+    let weighted = ColumnClasses::scaled(&data, QueryWeight::Pairs, Scale::None);
     check(&weighted, &data, &options(1.0));
     let criterion = Metric::CONCORDANCE.into();
     let ranked = GreedyRankRls {
@@ -86,7 +86,7 @@ fn every_strategy_goes_on_from_every_step() {
 #[test]
 fn steps_of_other_data_are_refused() {
     let data = data();
-    let candidates = Candidates::from(ColumnClasses::new(&data));
+    let candidates = ColumnClasses::new(&data);
     let options = options(1.0);
     let mut steps = select_among(&candidates, &data, &options, &[], &mut unwatched)
         .unwrap()

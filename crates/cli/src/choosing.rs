@@ -6,7 +6,7 @@ use anyhow::Result;
 use rankrls::greedy::{Choice, Tried};
 use rankrls::tune::{self, ChoiceEvent, EachTrial};
 use rankrls::warning::Warning;
-use rankrls::{Candidates, Dataset, GreedyRankRls};
+use rankrls::{ColumnClasses, Dataset, GreedyRankRls};
 
 use crate::console::{Console, NOTHING};
 use crate::numbers::{counted, short};
@@ -25,11 +25,11 @@ pub(crate) fn choose(
 /// Warns of `candidates` of `train` in units that differ a lot, if somebody wants to keep these.
 pub(crate) fn warn_of_units(
     keeps_units: bool,
-    candidates: &Candidates,
+    candidates: &ColumnClasses,
     train: &Dataset<'_>,
     console: Console,
 ) {
-    let units = || Warning::of_units(candidates.classes(), train);
+    let units = || Warning::of_units(candidates, train);
     console.warn_all(keeps_units.then(units).flatten());
 }
 

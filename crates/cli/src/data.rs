@@ -16,9 +16,7 @@ use rankrls::greedy::GreedyRankRls;
 use rankrls::greedy::job::TestPath;
 use rankrls::metrics::{self, Convention, Metric};
 use rankrls::warning::OddColumns;
-use rankrls::{
-    Candidates, ColumnClasses, Dataset, FeatureNames, IndexBase, Model, Remedy, Warning,
-};
+use rankrls::{ColumnClasses, Dataset, FeatureNames, IndexBase, Model, Remedy, Warning};
 
 use super::args::{at_least_one, one_of, usage};
 use super::console::Console;
@@ -451,7 +449,7 @@ impl Input {
         packed: Packed,
         options: &GreedyRankRls,
         console: Console,
-    ) -> Result<Candidates> {
+    ) -> Result<ColumnClasses> {
         let mut odd = OddColumns::default();
         let (weight, scale) = (options.query_weight, options.column_scale());
         let memory = options.memory.holding(self.train.memory());
@@ -461,7 +459,7 @@ impl Input {
         self.train = rows;
         console.warn_all(odd.warnings(&self.train));
         console.warn_all(Warning::of_units(&classes, &self.train));
-        Ok(classes.into())
+        Ok(classes)
     }
 
     /// Refuses test data, read from `path`, that the measures cannot be taken of, and warns of labels with huge

@@ -12,8 +12,7 @@ use rankrls::greedy::job::{Estimate, estimates, plan};
 use rankrls::greedy::strategy::State;
 use rankrls::memory::Bytes;
 use rankrls::{
-    Candidates, ColumnClasses, Dataset, Kind, Lambda, QueryWeight, Ridge, Scale, StrategyKind,
-    Warning,
+    ColumnClasses, Dataset, Kind, Lambda, QueryWeight, Ridge, Scale, StrategyKind, Warning,
 };
 use rankrls_files::memory;
 use serde::Serialize;
@@ -144,9 +143,8 @@ impl<'a> InfoReport<'a> {
             "allow more memory",
         )?;
         let description = Description::of(dataset);
-        let classes = ColumnClasses::within(dataset, weight, Scale::None, memory)?;
-        let units = Warning::of_units(&classes, dataset);
-        let candidates = Candidates::from(classes);
+        let candidates = ColumnClasses::within(dataset, weight, Scale::None, memory)?;
+        let units = Warning::of_units(&candidates, dataset);
         let summary = candidates.summary();
         let lambda = args.lambda.lambda(candidates.unit());
         let report = Self {
@@ -243,7 +241,7 @@ impl<'a> InfoReport<'a> {
 impl Memory {
     fn new(
         dataset: &Dataset<'_>,
-        candidates: &Candidates,
+        candidates: &ColumnClasses,
         args: &InfoArgs,
         lambda: Lambda,
     ) -> Result<Self> {

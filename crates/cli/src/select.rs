@@ -15,7 +15,7 @@ use rankrls::metrics::{Metric, parse_list};
 use rankrls::model::{DataSummary, Unfinished};
 use rankrls::tune;
 use rankrls::warning::Warning;
-use rankrls::{Candidates, Dataset, Error, Model, Ridge, Step};
+use rankrls::{ColumnClasses, Dataset, Error, Model, Ridge, Step};
 use rankrls_files::memory;
 use rankrls_plot::Lines;
 
@@ -297,7 +297,7 @@ impl Job<'_> {
     fn given(
         &self,
         options: GreedyRankRls,
-        candidates: &Candidates,
+        candidates: &ColumnClasses,
         unfinished: Option<&mut UnfinishedModel>,
     ) -> Result<(GreedyRankRls, Vec<Step>)> {
         let hash = || DataHash::of(&self.input.train);
@@ -361,7 +361,7 @@ fn candidates(
     options: &GreedyRankRls,
     keeps_units: bool,
     session: &Session<'_>,
-) -> Result<Candidates> {
+) -> Result<ColumnClasses> {
     if let Some(packed) = packed {
         return input.unpacked(packed, options, session.console);
     }
@@ -387,7 +387,7 @@ impl<'a> Tested<'a> {
     pub(super) fn select(
         &mut self,
         input: &Input,
-        candidates: &Candidates,
+        candidates: &ColumnClasses,
         options: &GreedyRankRls,
         given: &[Step],
         save: &mut (dyn FnMut(&Selecting<'_>) -> Result<()> + Send),

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result};
 use rankrls::data::DataHash;
 use rankrls::memory::Memory;
-use rankrls::{Candidates, Error, GreedyRankRls, Model, Step};
+use rankrls::{ColumnClasses, Error, GreedyRankRls, Model, Step};
 use rankrls_files::Part;
 
 use super::console::Console;
@@ -72,7 +72,7 @@ impl UnfinishedModel {
     pub(crate) fn go_on(
         &mut self,
         options: &GreedyRankRls,
-        candidates: &Candidates,
+        candidates: &ColumnClasses,
         hash: impl FnOnce() -> DataHash,
     ) -> Result<Option<(GreedyRankRls, Vec<Step>)>> {
         let (unfinished, finished) = (self.unfinished.take(), self.finished.take());

@@ -12,17 +12,15 @@ use std::time::Instant;
 
 use anyhow::{Context, Result, bail};
 use clap::{Args, CommandFactory, Parser, Subcommand};
-use rankrls::candidates::share;
 use rankrls::columns::Summary;
+use rankrls::columns::share;
 use rankrls::data::read::{Loaded, ReadOptions, read_scores};
 use rankrls::data::{DataHash, Output};
 use rankrls::greedy::job::{Selecting, Sizes, StepReport, TestPath, select_among};
 use rankrls::memory::{Bytes, Memory};
 use rankrls::metrics::{Convention, parse_list};
 use rankrls::peers::Peers;
-use rankrls::{
-    Candidates, ColumnClasses, Dataset, GreedyRankRls, Model, Ridge, Selection, Warning,
-};
+use rankrls::{ColumnClasses, Dataset, GreedyRankRls, Model, Ridge, Selection, Warning};
 use rankrls_files::{memory, write_json};
 use serde::Serialize;
 
@@ -235,7 +233,7 @@ impl SelectArgs {
         &self,
         options: &GreedyRankRls,
         peers: &dyn Peers,
-    ) -> Result<(Dataset<'static>, Candidates)> {
+    ) -> Result<(Dataset<'static>, ColumnClasses)> {
         let (count, rank) = (peers.count(), peers.rank());
         let packs = options.needs_only_candidates();
         let reading = ReadOptions::new().memory(options.memory).packed(packs);
@@ -260,9 +258,9 @@ impl SelectArgs {
         let memory = options.memory.holding(data.memory());
         let (weight, scale) = (options.query_weight, options.column_scale());
         let own = (count, rank);
-        let (rows, classes) =
+        let found =
             ColumnClasses::of_packed(read.packed, &data, weight, scale, memory, own, |_| ())?;
-        Ok((rows, classes.into()))
+        Ok(found)
     }
 }
 

@@ -19,9 +19,7 @@ use rankrls::greedy::job::{select_among, unwatched};
 use rankrls::greedy::{GreedyRankRls, Step};
 use rankrls::memory::Memory;
 use rankrls::model::read_features;
-use rankrls::{
-    Candidates, ColumnClasses, Dataset, IndexBase, Model, Queries, StrategyKind, Warning,
-};
+use rankrls::{ColumnClasses, Dataset, IndexBase, Model, Queries, StrategyKind, Warning};
 use rankrls_files::Lines;
 use rankrls_parses::linkgrammar;
 use rankrls_parses::treebank::{Sentence, conllu as columns};
@@ -356,7 +354,7 @@ fn replay(options: &GreedyRankRls, steps: &[Step]) {
         strategy: StrategyKind::LowMem,
         ..options.clone()
     };
-    let candidates = Candidates::from(ColumnClasses::new(&data));
+    let candidates = ColumnClasses::new(&data);
     if let Ok(selection) = select_among(&candidates, &data, &options, steps, &mut unwatched) {
         assert!(selection.weights.iter().all(|weight| weight.is_finite()));
         assert!(

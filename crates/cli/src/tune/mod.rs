@@ -16,7 +16,7 @@ use rankrls::metrics::{Measure, parse_list};
 use rankrls::tune::{self, Outcome, PathEnding, Tune, Tuned};
 use rankrls::warning::Warning;
 use rankrls::{
-    Candidates, Dataset, GreedyRankRls, HoldOut, Lambdas, Metric, Model, Queries, Scale,
+    ColumnClasses, Dataset, GreedyRankRls, HoldOut, Lambdas, Metric, Model, Queries, Scale,
     StrategyKind,
 };
 use rankrls_files::memory;
@@ -232,7 +232,7 @@ impl TuneArgs {
 
     /// Judges by folds where nobody asked for anything else and leave-query-out predictions would be biased, and
     /// says why.
-    fn advise(&self, options: &mut Tune, candidates: &Candidates) -> Option<String> {
+    fn advise(&self, options: &mut Tune, candidates: &ColumnClasses) -> Option<String> {
         if !self.is_open() {
             return None;
         }
