@@ -59,7 +59,7 @@ fn packed_classes(text: &[u8]) -> ColumnClasses {
     let (packed, rows) = (read.packed, &read.dataset);
     let classes =
         ColumnClasses::of_packed(packed, rows, weight, Scale::None, memory, (1, 0), |_| ());
-    classes.expect("columns").1
+    classes.expect("columns").0
 }
 
 fn densities(criterion: &mut Criterion) {

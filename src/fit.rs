@@ -1,6 +1,6 @@
 //! From options and data to a model, in one call.
 
-use crate::data::Dataset;
+use crate::data::{DataHash, Dataset};
 use crate::error::Result;
 use crate::greedy::{Each, GreedyRankRls, Own, select_with, unwatched};
 use crate::model::Model;
@@ -78,7 +78,7 @@ impl GreedyRankRls {
         let summary = candidates.summary();
         Ok(Model {
             choice,
-            ..Model::from_selection(&selection, data, &summary)
+            ..Model::from_selection(&selection, data, &summary, DataHash::of(data))
         })
     }
 }
@@ -116,7 +116,7 @@ impl Tune {
         let summary = candidates.summary();
         let model = Model {
             choice,
-            ..Model::from_selection(&tuned.selection(), data, &summary)
+            ..Model::from_selection(&tuned.selection(), data, &summary, DataHash::of(data))
         };
         Ok((model, tuned))
     }
@@ -142,7 +142,7 @@ mod tests {
 
     fn model(selection: &Selection, data: &Dataset<'_>) -> Model {
         let summary = selection.options.candidates(data).unwrap().summary();
-        Model::from_selection(selection, data, &summary)
+        Model::from_selection(selection, data, &summary, DataHash::of(data))
     }
 
     #[test]

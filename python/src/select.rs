@@ -1,7 +1,7 @@
 //! Selection.
 
 use pyo3::prelude::*;
-use rankrls::data::ColumnName;
+use rankrls::data::{ColumnName, DataHash};
 use rankrls::greedy::job::{Selecting, select_among};
 use rankrls::greedy::{Choice, Selection, Step};
 use rankrls::memory::Bytes;
@@ -141,7 +141,12 @@ fn work(
         warnings.extend(Warning::of_units(&candidates, &data));
     }
     warnings.extend(selection.warnings());
-    let mut model = Fitted::from_selection(&selection, &data, &candidates.summary());
+    let mut model = Fitted::from_selection(
+        &selection,
+        &data,
+        &candidates.summary(),
+        DataHash::of(&data),
+    );
     model.choice = choice;
     Ok(Some(Found {
         selection,

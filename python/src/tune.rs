@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 
 use pyo3::prelude::*;
-use rankrls::data::Groups;
+use rankrls::data::{DataHash, Groups};
 use rankrls::greedy::job::plan;
 use rankrls::tune::{ChoiceEvent, Outcome, PathSteps, Tune, TuneEvent, Tuning};
 use rankrls::{
@@ -116,7 +116,12 @@ pub(crate) fn tune<'py>(
             Err(error) if error.kind() == Kind::Stopped => return Ok(None),
             tuned => tuned?,
         };
-        let mut model = Fitted::from_selection(&tuned.selection(), &data, &candidates.summary());
+        let mut model = Fitted::from_selection(
+            &tuned.selection(),
+            &data,
+            &candidates.summary(),
+            DataHash::of(&data),
+        );
         model.choice.clone_from(choice);
         let stability = |outcome: &Outcome| outcome.stability(tuned.k, candidates.len());
         let stability = tuned

@@ -125,7 +125,7 @@ impl ColumnClasses {
         });
         let touched = measures.iter().map(|measure| measure.queries);
         self.summary.single_query_classes = touched.filter(|&touched| touched == 1).count();
-        self.summary.nonzeros = self.nonzeros();
+        self.summary.class_nonzeros = self.entries();
         self.geometry = Geometry::of(&measures);
         self.summary.pieces = self.pieces();
         self.summary.unit = self.own_unit();

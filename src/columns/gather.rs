@@ -64,6 +64,8 @@ pub(crate) struct Gathering {
     mirrored: Vec<u32>,
     /// Columns with an entry that is not 0.
     occupied: usize,
+    /// Stored entries of all columns.
+    nonzeros: usize,
     /// The memory that may be taken, with all in use but for this.
     memory: Memory,
 }
@@ -94,6 +96,7 @@ impl Gathering {
             members: Vec::new(),
             mirrored: Vec::new(),
             occupied: 0,
+            nonzeros: 0,
             memory,
         }
     }
@@ -126,6 +129,7 @@ impl Gathering {
     fn find_classes(&mut self, columns: &Columns<'_>) -> Vec<u32> {
         let found = classify(columns, &self.starts, || self.canonicaliser());
         self.occupied += found.occupied;
+        self.nonzeros += columns.values.len();
         let firsts = found.digests.iter();
         let firsts: Vec<Digest> = firsts
             .filter(|digest| digest.class == digest.column)
@@ -314,6 +318,7 @@ impl Gathering {
             constant_columns: width - self.members.len(),
             empty_columns: width - self.occupied,
             column_classes: members.len(),
+            nonzeros: self.nonzeros,
             ..Summary::default()
         };
         drop((self.starts, self.hashes, self.roundings, self.members));

@@ -147,7 +147,7 @@ impl ColumnClasses {
     }
 
     /// How many entries the columns of this rank have.
-    pub(crate) fn nonzeros(&self) -> usize {
+    pub(crate) fn entries(&self) -> usize {
         self.columns.rows.len()
     }
 

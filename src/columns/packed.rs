@@ -3,7 +3,7 @@
 use super::share::share;
 use super::{ColumnClasses, Gathering, QueryWeight, Scale};
 use crate::data::content::Content;
-use crate::data::{Dataset, Packed};
+use crate::data::{DataHash, Dataset, Packed};
 use crate::error::Result;
 use crate::memory::Memory;
 
@@ -17,9 +17,8 @@ const LEAST: u64 = if cfg!(test) { 1 << 8 } else { 1 << 20 };
 const ENTRY: u64 = 20;
 
 impl ColumnClasses {
-    /// The classes of data whose entries are `packed`, as [`scaled`](Self::scaled) has them, to the bit; and the
-    /// `rows` that were read, with the hash and the non-zeros of the whole data. `look` sees all columns, some
-    /// at a time, as data of these rows. Columns come in smaller batches where `memory` is short; those that
+    /// The classes of data with these `rows`, whose entries are `packed`, as [`scaled`](Self::scaled) has them, to the
+    /// bit; and the hash of the data. `look` sees all columns, some at a time, as data of these rows. Columns come in smaller batches where `memory` is short; those that
     /// repeat another one, or are constant in every query, are dropped at once. Of several ranks the one that
     /// `own` names, after their number, has the classes of its [`share`] of the columns alone.
     ///
@@ -27,6 +26,7 @@ impl ColumnClasses {
     /// columns at a time.
     ///
     /// ```
+    /// use rankrls::data::DataHash;
     /// use rankrls::data::read::ReadOptions;
     /// use rankrls::memory::Memory;
     /// use rankrls::{ColumnClasses, QueryWeight, Scale};
@@ -34,12 +34,14 @@ impl ColumnClasses {
     /// let text = &b"2 qid:a 1:0.5 7:1\n0 qid:a 2:1\n1 qid:b 2:3\n"[..];
     /// let read = ReadOptions::new().packed(true).read_from(text, "text")?;
     /// let (uniform, memory) = (QueryWeight::Uniform, Memory::default());
-    /// let (rows, classes) =
-    ///     ColumnClasses::of_packed(read.packed, &read.dataset, uniform, Scale::None, memory, (1, 0), |_| ())?;
-    /// assert_eq!((rows.nonzeros(), rows.stored_columns(), classes.len()), (4, 0, 2));
+    /// let rows = read.dataset;
+    /// let (classes, hash) =
+    ///     ColumnClasses::of_packed(read.packed, &rows, uniform, Scale::None, memory, (1, 0), |_| ())?;
+    /// assert_eq!((rows.stored_columns(), classes.summary().nonzeros, classes.len()), (0, 4, 2));
     ///
     /// let data = ReadOptions::new().read_from(text, "text")?.dataset;
     /// assert_eq!(ColumnClasses::new(&data).summary(), classes.summary());
+    /// assert_eq!(DataHash::of(&data), hash);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn of_packed(
@@ -50,7 +52,7 @@ impl ColumnClasses {
         memory: Memory,
         own: (usize, usize),
         mut look: impl FnMut(&Dataset<'_>),
-    ) -> Result<(Dataset<'static>, Self)> {
+    ) -> Result<(Self, DataHash)> {
         // The rows are there once more with each batch of columns.
         let beside = memory.holding(rows.memory());
         let memory = beside.holding(packed.memory());
@@ -60,24 +62,21 @@ impl ColumnClasses {
         let batch = batch.min((left / (4 * ENTRY)).max(1 << 14));
         let mut gathering =
             Gathering::new(rows, memory.holding(ENTRY * batch.min(packed.entries())));
-        let (mut content, mut nonzeros) = (Content::new(rows), 0);
+        let mut content = Content::new(rows);
         packed.each_batch(rows.width(), batch, |columns| {
             if let Some(order) = rows.input_rows() {
                 columns.move_rows(order);
             }
             columns.fill_missing(rows.queries());
             let data = rows.with_columns(columns.view())?;
-            nonzeros += data.nonzeros();
             look(&data);
             let own = (own.0 > 1).then(|| share(&data, own.0, own.1));
             let own = own.as_ref().map_or(data.columns(), Dataset::columns);
             rayon::join(|| content.columns(&data), || gathering.add(own)).1
         })?;
         drop(packed);
-        let hash = content.others(rows).finish();
-        let whole = rows.clone().with_entries_elsewhere(nonzeros, hash);
         let classes = gathering.beside(beside).finish(weight, scale)?;
-        Ok((whole, classes))
+        Ok((classes, content.others(rows).finish()))
     }
 }
 
@@ -90,7 +89,6 @@ mod tests {
 
     use super::super::Canonicaliser;
     use super::*;
-    use crate::data::DataHash;
     use crate::data::read::{Missing, ReadOptions, TableOptions};
 
     /// Rows of queries that come back, whose columns repeat each other, shifted and mirrored.
@@ -133,11 +131,11 @@ mod tests {
             let mut seen = 0;
             let look = |columns: &Dataset<'_>| seen += columns.stored_columns();
             let memory = Memory::default();
-            let (rows, classes) =
+            let (classes, hash) =
                 ColumnClasses::of_packed(read.packed, &read.dataset, weight, scale, memory, (1, 0), look).unwrap();
             prop_assert_eq!(seen, whole.stored_columns());
-            prop_assert_eq!(rows.nonzeros(), whole.nonzeros());
-            prop_assert_eq!(DataHash::of(&rows), DataHash::of(&whole));
+            prop_assert_eq!(classes.summary().nonzeros, whole.nonzeros());
+            prop_assert_eq!(hash, DataHash::of(&whole));
             let expected = ColumnClasses::scaled(&whole, weight, scale);
             prop_assert_eq!(format!("{classes:?}"), format!("{expected:?}"));
             let query_of_row = whole.queries().of_rows();

@@ -18,8 +18,7 @@ pub fn share(dataset: &Dataset<'_>, parts: usize, part: usize) -> Dataset<'stati
     let own = (0..dataset.stored_columns()).filter(|position| is_own(position));
     let features: Vec<u32> = own.map(|position| dataset.feature(position)).collect();
     let share = dataset.features_subset(&features);
-    let checked = share.expect("features of the data, each once");
-    checked.with_whole_of(dataset)
+    share.expect("features of the data, each once")
 }
 
 /// The part of a column, from 0. O(non-zeros) time.

@@ -15,8 +15,10 @@ pub struct Summary {
     pub column_classes: usize,
     /// Candidates whose entries all lie in one query.
     pub single_query_classes: usize,
-    /// Entries of the candidates.
+    /// Stored entries of all columns of the data.
     pub nonzeros: usize,
+    /// Entries of the candidates.
+    pub class_nonzeros: usize,
     /// Pairs of a candidate and a query it touches, of candidates that touch several.
     pub pieces: usize,
     /// The unit `u` of ridge parameters, see [`ColumnClasses::unit`](super::ColumnClasses::unit).
@@ -38,6 +40,7 @@ impl Summary {
             column_classes: sum(|share| share.column_classes),
             single_query_classes: sum(|share| share.single_query_classes),
             nonzeros: sum(|share| share.nonzeros),
+            class_nonzeros: sum(|share| share.class_nonzeros),
             pieces: sum(|share| share.pieces),
             unit: 0.0,
         }

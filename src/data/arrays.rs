@@ -142,7 +142,6 @@ impl<'a> Dataset<'a> {
     pub fn regrouped<T: PartialEq + ToString>(mut self, row_ids: &[T]) -> Result<Self> {
         check::length("identifiers of queries", self.rows(), row_ids.len())?;
         let (queries, order) = group(row_ids).finish(row_ids.len())?;
-        self.whole = None;
         self.examples.teacher = None;
         let Some(order) = order else {
             self.examples.queries = queries;

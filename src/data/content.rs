@@ -11,22 +11,10 @@ const BUFFER: usize = 1 << 16;
 const ENTRY: usize = 16;
 
 impl DataHash {
-    /// Hashes `dataset`, in time linear in its entries; that of the whole for a share of its columns
-    /// ([`Dataset::with_entries_elsewhere`]).
+    /// Hashes `dataset`, in time linear in its entries.
     pub fn of(dataset: &Dataset<'_>) -> Self {
-        let content = match dataset.whole {
-            Some(whole) if !whole.extended => return whole.hash,
-            Some(whole) => {
-                let mut content = Content::buffered();
-                content.text(&whole.hash.to_string());
-                content
-            }
-            None => {
-                let mut content = Content::new(dataset);
-                content.columns(dataset);
-                content
-            }
-        };
+        let mut content = Content::new(dataset);
+        content.columns(dataset);
         content.others(dataset).finish()
     }
 }
@@ -39,17 +27,12 @@ pub(crate) struct Content {
 }
 
 impl Content {
-    /// Nothing yet, with room for bytes that are not hashed yet.
-    fn buffered() -> Self {
-        Self {
-            hasher: blake3::Hasher::new(),
-            gathered: Vec::with_capacity(2 * BUFFER),
-        }
-    }
-
     /// All of `dataset` but its columns, which follow by feature.
     pub(crate) fn new(dataset: &Dataset<'_>) -> Self {
-        let mut content = Self::buffered();
+        let mut content = Self {
+            hasher: blake3::Hasher::new(),
+            gathered: Vec::with_capacity(2 * BUFFER),
+        };
         content.text("rankrls.data/1");
         content.number(dataset.width() as u64);
         content.queries(dataset);

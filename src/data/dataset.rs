@@ -6,7 +6,6 @@ use std::sync::Arc;
 use rankrls_files::Remedy;
 
 use super::columns::{Column, Columns, no_matrix};
-use super::hash::DataHash;
 use super::names::{Feature, FeatureNames, IndexBase};
 use super::queries::Queries;
 use super::{check, packed};
@@ -22,16 +21,6 @@ pub struct Dataset<'a> {
     pub(super) examples: Examples<'a>,
     pub(super) names: Option<FeatureNames>,
     pub(super) index_base: IndexBase,
-    pub(super) whole: Option<Whole>,
-}
-
-/// The data of which the columns are a share, the others being elsewhere.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Whole {
-    nonzeros: usize,
-    pub(super) hash: DataHash,
-    /// Whether a teacher or validation rows came after the hash.
-    pub(super) extended: bool,
 }
 
 impl<'a> Dataset<'a> {
@@ -48,7 +37,6 @@ impl<'a> Dataset<'a> {
             examples,
             names: None,
             index_base: IndexBase::default(),
-            whole: None,
         };
         dataset.checked()
     }
@@ -110,7 +98,7 @@ impl<'a> Dataset<'a> {
             return Err(Error::data(text));
         }
         self.examples.teacher = Some(scores);
-        Ok(self.extended())
+        Ok(self)
     }
 
     /// The scores of a teacher, one a row, if there are any.
@@ -123,14 +111,6 @@ impl<'a> Dataset<'a> {
     #[must_use]
     pub fn with_validation(mut self, validation: impl Into<Arc<Dataset<'static>>>) -> Self {
         self.examples.validation = Some(validation.into());
-        self.extended()
-    }
-
-    /// Notes that other rows or scores came, which a hash of the whole does not know.
-    fn extended(mut self) -> Self {
-        if let Some(whole) = &mut self.whole {
-            whole.extended = true;
-        }
         self
     }
 
@@ -139,8 +119,7 @@ impl<'a> Dataset<'a> {
         self.examples.validation.as_deref()
     }
 
-    /// The rows and columns as one nameless query, without a teacher, whose scores are of queries. Of a
-    /// share of columns it is these columns alone.
+    /// The rows and columns as one nameless query, without a teacher, whose scores are of queries.
     #[must_use]
     pub fn as_one_query(&self) -> Dataset<'_> {
         // A data set has rows.
@@ -154,7 +133,6 @@ impl<'a> Dataset<'a> {
             },
             names: self.names.clone(),
             index_base: self.index_base,
-            whole: None,
         }
     }
 
@@ -165,27 +143,8 @@ impl<'a> Dataset<'a> {
             names: self.names.clone().filter(|_| columns.width == self.width()),
             columns,
             index_base: self.index_base,
-            whole: None,
         };
         dataset.checked()
-    }
-
-    /// Says that these columns, if any, are a share of those of data with so many entries and this
-    /// hash: they are the [`nonzeros`](Self::nonzeros) and the [`DataHash`] of the share, too.
-    #[must_use]
-    pub fn with_entries_elsewhere(mut self, nonzeros: usize, hash: DataHash) -> Self {
-        self.whole = Some(Whole {
-            nonzeros,
-            hash,
-            extended: false,
-        });
-        self
-    }
-
-    /// Takes over from `data` which whole the columns are a share of, if they are a share.
-    pub(crate) fn with_whole_of(mut self, data: &Dataset<'_>) -> Self {
-        self.whole = data.whole;
-        self
     }
 
     /// The data set, if it has as many rows as queries and all values are finite.
@@ -237,8 +196,7 @@ impl<'a> Dataset<'a> {
 
     /// Number of stored entries.
     pub fn nonzeros(&self) -> usize {
-        let own = || self.columns.values.len();
-        self.whole.map_or_else(own, |whole| whole.nonzeros)
+        self.columns.values.len()
     }
 
     /// Bytes that reading such data takes at its peak: the rows, packed, while the columns are made of

@@ -57,7 +57,6 @@ impl Dataset<'_> {
             examples: self.examples.pick(&rows, queries),
             names: self.names.clone(),
             index_base: self.index_base,
-            whole: None,
         };
         dataset.checked()
     }

@@ -36,7 +36,7 @@ pub struct Sizes {
     pub queries: usize,
     /// Columns.
     pub columns: usize,
-    /// Entries that are not zero.
+    /// Stored entries.
     pub nonzeros: usize,
     /// Columns without an entry.
     pub empty_columns: usize,
@@ -55,7 +55,7 @@ impl Sizes {
             rows: dataset.rows(),
             queries: dataset.queries().len(),
             columns: dataset.width(),
-            nonzeros: dataset.nonzeros(),
+            nonzeros: summary.nonzeros,
             empty_columns: summary.empty_columns,
             constant_columns: summary.constant_columns,
             column_classes: summary.column_classes,

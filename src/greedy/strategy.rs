@@ -234,7 +234,7 @@ impl Shape {
         let own = [
             candidates.len(),
             candidates.pieces(),
-            candidates.nonzeros(),
+            candidates.entries(),
             rayon::current_num_threads(),
             candidates.longest(k),
         ];
@@ -262,7 +262,7 @@ impl Shape {
         Self {
             candidates: summary.column_classes,
             pieces: summary.pieces,
-            nonzeros: summary.nonzeros,
+            nonzeros: summary.class_nonzeros,
             ..self
         }
     }

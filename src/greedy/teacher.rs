@@ -239,7 +239,7 @@ impl Taught {
             Groups::folds(candidates.queries(), folds, seed).map_err(untrained)?
         };
         // Otherwise two together, as one never ends the search.
-        let together = solver.factors() || candidates.summary().nonzeros <= SMALL;
+        let together = solver.factors() || candidates.summary().class_nonzeros <= SMALL;
         let at_once = if together { usize::MAX } else { 2 };
         let best = least_error(&problem, &groups, &mut search, at_once);
         let (lambda, holdout, flat) = best.map_err(untrained)?;

@@ -144,28 +144,29 @@ pub struct DataSummary {
 }
 
 impl DataSummary {
-    /// Describes `dataset`, whose columns fall into classes as `summary` says.
-    pub fn new(dataset: &Dataset<'_>, summary: &Summary) -> Self {
+    /// Describes `dataset` with this `hash`, whose columns fall into classes as `summary` says.
+    fn new(dataset: &Dataset<'_>, summary: &Summary, hash: DataHash) -> Self {
         Self {
             rows: dataset.rows(),
             queries: dataset.queries().len(),
             columns: dataset.width(),
-            nonzeros: dataset.nonzeros(),
+            nonzeros: summary.nonzeros,
             constant_columns: summary.constant_columns,
             column_classes: summary.column_classes,
-            hash: DataHash::of(dataset),
+            hash,
         }
     }
 }
 
 impl Model {
-    /// The model that `selection` found in `dataset`.
-    pub fn from_selection(selection: &Selection, dataset: &Dataset<'_>, summary: &Summary) -> Self {
-        Self::of_path(selection, dataset, DataSummary::new(dataset, summary))
-    }
-
-    /// The model that `selection` found in `dataset`, which `data` describes.
-    pub fn of_path(selection: &Selection, dataset: &Dataset<'_>, data: DataSummary) -> Self {
+    /// The model that `selection` found in `dataset` with this `hash`, whose columns fall into classes as `summary`
+    /// says. The entries may be elsewhere ([`ColumnClasses::of_packed`]).
+    pub fn from_selection(
+        selection: &Selection,
+        dataset: &Dataset<'_>,
+        summary: &Summary,
+        hash: DataHash,
+    ) -> Self {
         let parts = selection.steps.iter().zip(&selection.weights);
         let feature = |(step, &weight): (&Step, &f64)| SelectedFeature {
             identical: step.identical.clone(),
@@ -190,7 +191,7 @@ impl Model {
             table: TableOptions::default(),
             features: parts.map(feature).collect(),
             expansion: None,
-            data,
+            data: DataSummary::new(dataset, summary, hash),
             column_names: Vec::new(),
         }
     }
@@ -249,8 +250,9 @@ impl Model {
             features: weighted.map(feature).collect(),
             expansion,
             data: DataSummary {
+                nonzeros: dataset.nonzeros(),
                 constant_columns,
-                ..DataSummary::new(dataset, summary)
+                ..DataSummary::new(dataset, summary, DataHash::of(dataset))
             },
             column_names: Vec::new(),
         })

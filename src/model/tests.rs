@@ -41,7 +41,8 @@ fn model() -> Model {
         ..GreedyRankRls::new(3, Lambda::new(0.3).unwrap())
     };
     let selection = select(&data, &options, &mut unwatched).unwrap();
-    Model::from_selection(&selection, &data, &ColumnClasses::new(&data).summary())
+    let summary = ColumnClasses::new(&data).summary();
+    Model::from_selection(&selection, &data, &summary, DataHash::of(&data))
 }
 
 /// Trained on all columns but one, without names.

@@ -41,7 +41,7 @@ impl TrainShape {
         Self {
             classes: summary.column_classes,
             columns: summary.columns - summary.constant_columns,
-            nonzeros: summary.nonzeros,
+            nonzeros: summary.class_nonzeros,
             squares: squares.sum::<u128>() as f64,
             ..Self::of_rows(candidates.queries(), lambdas)
         }

@@ -17,18 +17,23 @@ impl Warning {
         (DataHash::of(data) == trained).then(seen)
     }
 
-    /// Warns of `test` data that are the training data `train`: queries of the same names with the same labels, in
-    /// any order, and as many entries; or, without names, equal data. Test data that only share some queries are
-    /// not told of.
-    pub fn of_test(train: &Dataset<'_>, test: &Dataset<'_>) -> Option<Self> {
-        let sizes = |data: &Dataset<'_>| (data.rows(), data.queries().len(), data.nonzeros());
-        if sizes(train) != sizes(test) {
+    /// Warns of `test` data that are the training data `train`, with so many `nonzeros` and this `hash`: queries of
+    /// the same names with the same labels, in any order, and as many entries; or, without names, equal data. Test
+    /// data that only share some queries are not told of.
+    pub fn of_test(
+        train: &Dataset<'_>,
+        nonzeros: usize,
+        hash: impl FnOnce() -> DataHash,
+        test: &Dataset<'_>,
+    ) -> Option<Self> {
+        let sizes = |data: &Dataset<'_>| (data.rows(), data.queries().len());
+        if sizes(train) != sizes(test) || nonzeros != test.nonzeros() {
             return None;
         }
         let known = labels_by_name(train).zip(labels_by_name(test));
         match known {
             Some((train, test)) => (train == test).then(seen),
-            None => Self::of_training_data(DataHash::of(train), test),
+            None => Self::of_training_data(hash(), test),
         }
     }
 }
@@ -52,12 +57,17 @@ mod tests {
     use crate::data::parsed;
     use crate::data::sample;
 
+    /// As data in memory are compared.
+    fn of_test(train: &Dataset<'_>, test: &Dataset<'_>) -> Option<Warning> {
+        Warning::of_test(train, train.nonzeros(), || DataHash::of(train), test)
+    }
+
     const TRAIN: &str = "2 qid:a 1:1 3:2\n0 qid:a 2:1\n1 qid:b 1:3\n0 qid:b 3:1\n";
 
     #[test]
     fn training_data_are_known_in_any_order() {
         let train = parsed(TRAIN);
-        let same = |text: &str| Warning::of_test(&train, &parsed(text)).is_some();
+        let same = |text: &str| of_test(&train, &parsed(text)).is_some();
         assert!(same(TRAIN));
         assert!(same(&TRAIN.replace(" 1:3", " 1:3.0 # a comment")));
         let mut rows: Vec<&str> = TRAIN.lines().collect();
@@ -65,20 +75,20 @@ mod tests {
         assert!(same(&rows.join("\n")));
         rows.rotate_left(2);
         assert!(same(&rows.join("\n")));
-        // A teacher of the training data, and entries that are elsewhere, change nothing.
+        // A teacher of the training data changes nothing, and entries may be elsewhere.
         let taught = train
             .clone()
             .with_teacher(vec![1.0, 0.0, 1.0, 0.0])
             .unwrap();
-        assert!(Warning::of_test(&taught, &train).is_some());
+        assert!(of_test(&taught, &train).is_some());
         let rows = train.project(&[]).unwrap();
-        let rows = rows.with_entries_elsewhere(train.nonzeros(), DataHash::of(&train));
-        assert!(Warning::of_test(&rows, &train).is_some());
+        let found = Warning::of_test(&rows, train.nonzeros(), || DataHash::of(&train), &train);
+        assert!(found.is_some());
         // Without names they have to be equal.
         let nameless = TRAIN.replace(" qid:a", "").replace(" qid:b", "");
         let nameless = parsed(&nameless);
-        assert!(Warning::of_test(&nameless, &nameless).is_some());
-        assert!(Warning::of_test(&nameless, &train).is_none());
+        assert!(of_test(&nameless, &nameless).is_some());
+        assert!(of_test(&nameless, &train).is_none());
     }
 
     #[test]
@@ -92,10 +102,10 @@ mod tests {
             "2 qid:a 1:1 3:2\n0 qid:a 2:1\n".to_owned(),
             format!("{TRAIN}1 qid:c 1:1\n"),
         ] {
-            assert_eq!(Warning::of_test(&train, &parsed(&other)), None, "{other}");
+            assert_eq!(of_test(&train, &parsed(&other)), None, "{other}");
         }
         let (train, test) = (sample::train(), sample::test());
-        assert_eq!(Warning::of_test(&train, &test), None);
+        assert_eq!(of_test(&train, &test), None);
         let trained = DataHash::of(&train);
         assert_eq!(Warning::of_training_data(trained, &test), None);
         assert!(Warning::of_training_data(trained, &train).is_some());

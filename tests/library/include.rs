@@ -399,7 +399,7 @@ fn a_model_knows_what_it_had_to_have() {
     let (again, given) = model.go_on(&options, &candidates, hash).unwrap();
     let resumed = select_among(&candidates, &data, &again, &given, &mut unwatched).unwrap();
     assert_eq!(
-        Model::from_selection(&resumed, &data, &candidates.summary()),
+        Model::from_selection(&resumed, &data, &candidates.summary(), hash),
         model
     );
     for (other, differs) in [

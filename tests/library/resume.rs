@@ -129,7 +129,7 @@ fn ended(data: &Dataset<'_>, options: &GreedyRankRls, given: &[Step], after: usi
     };
     let found = select_among(&candidates, data, options, given, &mut end).unwrap();
     assert_eq!(found.steps.len(), after);
-    let model = Model::from_selection(&found, data, &candidates.summary());
+    let model = Model::from_selection(&found, data, &candidates.summary(), DataHash::of(data));
     let mut text = Vec::new();
     model.write_to(&mut text).unwrap();
     Model::parse(&text, Path::new("model.json")).unwrap()

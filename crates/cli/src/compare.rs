@@ -192,7 +192,7 @@ pub(crate) fn run(args: &CompareArgs, session: &Session<'_>) -> Result<ExitCode>
     let results = session.files.results(args.json)?;
     let (input, _) = Input::read(&args.data, false, &args.teacher, [None, test], session)?;
     input.check_measures(test, &args.metrics, console)?;
-    input.warn_of_seen(false, console);
+    input.warn_of_seen(false, input.train.nonzeros(), console);
     let mut options = GreedyRankRls {
         query_weight: args.weight.query_weight,
         scale: args.weight.scale,

@@ -6,12 +6,12 @@ use std::time::Instant;
 
 use anyhow::{Context, Result, bail};
 use clap::Args;
-use rankrls::data::Packed;
 use rankrls::data::read::{
     Format, Loaded, Missing, ReadError, ReadErrorKind, ReadOptions, RowQueries, TableOptions,
     names_beside, read_names, read_scores, titles,
 };
 use rankrls::data::sample::{self, Sample};
+use rankrls::data::{DataHash, Packed};
 use rankrls::greedy::GreedyRankRls;
 use rankrls::greedy::job::TestPath;
 use rankrls::metrics::{self, Convention, Metric};
@@ -401,6 +401,8 @@ pub(crate) fn scores_of(
 pub(crate) struct Input {
     /// Without entries where these are packed.
     pub(crate) train: Dataset<'static>,
+    /// Its hash, where the entries were packed.
+    hash: Option<DataHash>,
     /// How the training data were read, which their model keeps.
     pub(crate) table: TableOptions,
     pub(crate) validation: Option<Loaded>,
@@ -437,6 +439,7 @@ impl Input {
             validation: validation.map(&mut other).transpose()?,
             test: test.map(&mut other).transpose()?,
             train,
+            hash: None,
             table: data.read.table(),
             seconds,
         };
@@ -454,9 +457,9 @@ impl Input {
         let (weight, scale) = (options.query_weight, options.column_scale());
         let memory = options.memory.holding(self.train.memory());
         let look = |columns: &Dataset<'_>| odd.look(columns);
-        let (rows, classes) =
+        let (classes, hash) =
             ColumnClasses::of_packed(packed, &self.train, weight, scale, memory, (1, 0), look)?;
-        self.train = rows;
+        self.hash = Some(hash);
         console.warn_all(odd.warnings(&self.train));
         console.warn_all(Warning::of_units(&classes, &self.train));
         Ok(classes)
@@ -478,12 +481,22 @@ impl Input {
         Ok(())
     }
 
-    /// Warns where the test data, or the validation data that `judge` models, are the training data. Packed
-    /// entries have to be classes by then.
-    pub(crate) fn warn_of_seen(&self, judge: bool, console: Console) {
+    /// The hash of the training data.
+    pub(crate) fn hash(&self) -> DataHash {
+        self.hash.unwrap_or_else(|| DataHash::of(&self.train))
+    }
+
+    /// Warns where the test data, or the validation data that `judge` models, are the training data, which have so
+    /// many `nonzeros`. Packed entries have to be classes by then.
+    pub(crate) fn warn_of_seen(&self, judge: bool, nonzeros: usize, console: Console) {
         let validation = self.validation.as_ref().filter(|_| judge);
         for other in [validation, self.test.as_ref()].into_iter().flatten() {
-            console.warn_all(Warning::of_test(&self.train, &other.dataset));
+            console.warn_all(Warning::of_test(
+                &self.train,
+                nonzeros,
+                || self.hash(),
+                &other.dataset,
+            ));
         }
     }
 

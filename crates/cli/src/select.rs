@@ -8,11 +8,12 @@ use std::time::Instant;
 
 use anyhow::{Context, Result};
 use clap::Args;
+use rankrls::columns::Summary;
 use rankrls::data::{DataHash, Output, Packed};
 use rankrls::greedy::job::{Selecting, TestPath, select_among};
 use rankrls::greedy::{Choice, Ending, GreedyRankRls, Selection};
 use rankrls::metrics::{Metric, parse_list};
-use rankrls::model::{DataSummary, Unfinished};
+use rankrls::model::Unfinished;
 use rankrls::tune;
 use rankrls::warning::Warning;
 use rankrls::{ColumnClasses, Dataset, Error, Model, Ridge, Step};
@@ -211,27 +212,28 @@ impl Job<'_> {
         };
         let keeps_units = args.options().keeps_units();
         let candidates = candidates(&mut self.input, packed, &options, keeps_units, session)?;
-        self.input.warn_of_seen(false, session.console);
+        let summary = candidates.summary();
+        self.input
+            .warn_of_seen(false, summary.nonzeros, session.console);
         let goes_on = unfinished.as_ref().map(UnfinishedModel::earlier);
         let made = choice
             .as_mut()
             .filter(|_| !matches!(goes_on, Some(Ok(Some(_)))));
         let options = tune::affordable(options, made, &candidates, &self.input.train);
         let (options, given) = self.given(options, &candidates, unfinished.as_mut())?;
-        let (input, summary) = (&self.input, candidates.summary());
+        let input = &self.input;
         let mut tested = Tested::new(input.test_path(&args.metrics, args.convention.known()));
         let mut watch = Watch::new(session);
         watch.begin(args.k.min(summary.column_classes));
-        // It takes a hash of the data.
-        let data = args.output.as_ref();
-        let data = data.map(|_| DataSummary::new(&input.train, &summary));
+        let hash = args.output.as_ref().map(|_| input.hash());
         let mut save = |work: &Selecting<'_>| match &mut unfinished {
             Some(unfinished) if work.steps().len() > given.len() && unfinished.is_due() => {
                 let selection = work.selection();
                 if selection.ending != Ending::Interrupted {
                     return Ok(());
                 }
-                let model = data.map(|data| self.model(&selection, data, choice.as_ref()));
+                let model =
+                    hash.map(|hash| self.model(&selection, &summary, hash, choice.as_ref()));
                 let write = |writer: &mut dyn Write| written(model.as_ref(), writer);
                 unfinished.keep(session.console, write)
             }
@@ -250,7 +252,7 @@ impl Job<'_> {
             let unit = candidates.unit();
             figure(&selection, unit, &input.train, tested.path.as_ref()).to_svg()
         });
-        let model = data.map(|data| self.model(&selection, data, choice.as_ref()));
+        let model = hash.map(|hash| self.model(&selection, &summary, hash, choice.as_ref()));
         let write = |writer: &mut dyn Write| written(model.as_ref(), writer);
         let is_interrupted = selection.ending == Ending::Interrupted;
         let (saved, left) = match unfinished {
@@ -300,7 +302,7 @@ impl Job<'_> {
         candidates: &ColumnClasses,
         unfinished: Option<&mut UnfinishedModel>,
     ) -> Result<(GreedyRankRls, Vec<Step>)> {
-        let hash = || DataHash::of(&self.input.train);
+        let hash = || self.input.hash();
         let earlier = unfinished.map(|found| found.go_on(&options, candidates, hash));
         let Some((options, given)) = earlier.transpose()?.flatten() else {
             return Ok((options, Vec::new()));
@@ -311,9 +313,15 @@ impl Job<'_> {
         Ok((options, given))
     }
 
-    /// The model of a selection from `data`. It says so if the selection has not ended.
-    fn model(&self, selection: &Selection, data: DataSummary, choice: Option<&Choice>) -> Model {
-        let mut model = Model::of_path(selection, &self.input.train, data);
+    /// The model of a selection from data with this `hash`. It says so if the selection has not ended.
+    fn model(
+        &self,
+        selection: &Selection,
+        summary: &Summary,
+        hash: DataHash,
+        choice: Option<&Choice>,
+    ) -> Model {
+        let mut model = Model::from_selection(selection, &self.input.train, summary, hash);
         model.table = self.input.table.clone();
         model.choice = choice.cloned();
         let progress = Unfinished {

@@ -147,8 +147,8 @@ impl SelectArgs {
         let output = output.transpose()?;
         let begin = Instant::now();
         let options = self.options()?;
-        let (rows, candidates) = self.read(&options, &**peers)?;
-        check_alike(&**peers, &DataHash::of(&rows).to_string(), "other data")?;
+        let (rows, candidates, hash) = self.read(&options, &**peers)?;
+        check_alike(&**peers, &hash.to_string(), "other data")?;
         let candidates = candidates.among(Arc::clone(peers));
         let test = self.test.as_ref().filter(|_| leads).map(|path| {
             let reading = ReadOptions::new().memory(options.memory.holding(rows.memory()));
@@ -182,7 +182,7 @@ impl SelectArgs {
         }
         let summary = candidates.summary();
         if let (Some(mut output), Some(path)) = (output, &self.output) {
-            let model = Model::from_selection(&selection, &rows, &summary);
+            let model = Model::from_selection(&selection, &rows, &summary, hash);
             let written = model.write_to(&mut output).and_then(|()| output.finish());
             written.with_context(|| format!("cannot write {}", path.display()))?;
         }
@@ -227,13 +227,13 @@ impl SelectArgs {
         Ok(options)
     }
 
-    /// The rows of the data and the column classes of this rank. The columns of others are dropped before their
+    /// The rows of the data, the column classes of this rank, and the hash of the data. The columns of others are dropped before their
     /// classes are made, unless the strategy judges columns as the data have them.
     fn read(
         &self,
         options: &GreedyRankRls,
         peers: &dyn Peers,
-    ) -> Result<(Dataset<'static>, ColumnClasses)> {
+    ) -> Result<(Dataset<'static>, ColumnClasses, DataHash)> {
         let (count, rank) = (peers.count(), peers.rank());
         let packs = options.needs_only_candidates();
         let reading = ReadOptions::new().memory(options.memory).packed(packs);
@@ -250,17 +250,17 @@ impl SelectArgs {
             data = taught.with_context(|| path.display().to_string())?;
         }
         if !packs {
-            let (nonzeros, hash) = (data.nonzeros(), DataHash::of(&data));
-            let own = share(&data, count, rank).with_entries_elsewhere(nonzeros, hash);
+            let hash = DataHash::of(&data);
+            let own = share(&data, count, rank);
             let candidates = options.candidates(&own)?;
-            return Ok((own, candidates));
+            return Ok((own, candidates, hash));
         }
         let memory = options.memory.holding(data.memory());
         let (weight, scale) = (options.query_weight, options.column_scale());
         let own = (count, rank);
-        let found =
+        let (classes, hash) =
             ColumnClasses::of_packed(read.packed, &data, weight, scale, memory, own, |_| ())?;
-        Ok(found)
+        Ok((data, classes, hash))
     }
 }
 

@@ -14,6 +14,7 @@ use std::time::{Duration, Instant};
 
 use rand::rngs::ChaCha8Rng;
 use rand::{RngExt, SeedableRng};
+use rankrls::data::DataHash;
 use rankrls::data::read::ReadOptions;
 use rankrls::greedy::job::{select_among, unwatched};
 use rankrls::{GreedyRankRls, Lambda, Model, Scale, StrategyKind};
@@ -143,7 +144,8 @@ fn models_are_those_of_one_process() {
         let candidates = options.candidates(data).unwrap();
         let selection = select_among(&candidates, data, &options, &[], &mut unwatched).unwrap();
         let mut expected = Vec::new();
-        let model = Model::from_selection(&selection, data, &candidates.summary());
+        let model =
+            Model::from_selection(&selection, data, &candidates.summary(), DataHash::of(data));
         model.write_to(&mut expected).unwrap();
         let arguments = format!("select data.svm -k 12 --lambda 1 {arguments} -o model.json");
         for count in [1, 2, 4] {

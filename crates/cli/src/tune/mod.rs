@@ -10,7 +10,7 @@ use std::time::Instant;
 
 use anyhow::{Context, Result};
 use clap::{Arg, ArgMatches, Args, Command, FromArgMatches};
-use rankrls::data::LabelScale;
+use rankrls::data::{DataHash, LabelScale};
 use rankrls::greedy::Choice;
 use rankrls::metrics::{Measure, parse_list};
 use rankrls::tune::{self, Outcome, PathEnding, Tune, Tuned};
@@ -321,7 +321,7 @@ fn read(args: &TuneArgs, session: &Session<'_>) -> Result<Input> {
         input.train = input.train.with_validation(validation);
     }
     input.check_measures(test, &args.measures()?, session.console)?;
-    input.warn_of_seen(true, session.console);
+    input.warn_of_seen(true, input.train.nonzeros(), session.console);
     Ok(input)
 }
 
@@ -413,7 +413,7 @@ pub(crate) fn run(args: &TuneArgs, session: &Session<'_>) -> Result<ExitCode> {
     let drawn =
         plot_file.complete(|| figure::figure(&tuned, &options, test_path.as_ref()).to_svg());
     let model = model_file.complete(|writer| {
-        let mut model = Model::from_selection(&selection, train, &summary);
+        let mut model = Model::from_selection(&selection, train, &summary, DataHash::of(train));
         model.table = input.table.clone();
         model.choice.clone_from(&choice);
         model.write_to(writer)
