@@ -165,7 +165,7 @@ fn check_ending(path: &Path) -> io::Result<()> {
         bytes = rest;
     }
     if bytes.last().copied().is_some_and(is_separator) {
-        let text = "a name that ends in a slash is that of a folder";
+        let text = "a name with a slash at its end names a folder";
         return Err(io::Error::new(io::ErrorKind::IsADirectory, text));
     }
     Ok(())

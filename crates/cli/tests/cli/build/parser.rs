@@ -148,7 +148,7 @@ fn damaged_answers_are_refused_with_their_place() {
     folder.write(PARSES, &damaged);
     let resume = format!("{BUILD} --resume -o cut");
     folder.refused(&format!(
-        "{resume} => {PARSES}:2:1: expected what became of one of 40 sentences, found "
+        "{resume} => {PARSES}:2:1: expected the outcome of one of 40 sentences, found "
     ));
     assert_eq!(fs::read(folder.path(PARSES)).unwrap(), damaged);
     folder.write(PARSES, &answers[..first]);
