@@ -324,7 +324,7 @@ class Ranker(RegressorMixin, BaseEstimator):
         y : array-like of shape (m,)
             Labels.
         qid : array-like of shape (m,), optional
-            Queries, as in `fit`; without them, all rows are one query for objective "global" and "pairs".
+            Queries, as in `fit`. Objectives "global" and "pairs" need none: all rows are one query.
         sample_weight : None
             `sklearn.pipeline.Pipeline` passes it on. Refused if it is not None.
 

@@ -1,4 +1,4 @@
-//! Odd files of other programs: read as they are meant, or refused with the place and a remedy that works.
+//! Odd files of other programs are read as meant, or refused with the place and a working remedy.
 
 use crate::support::{Folder, gz};
 
@@ -157,7 +157,7 @@ fn sentences_keep_their_identifiers_and_numbers() {
             assert!(output.status.success(), "{output:?}");
         }
     }
-    // Without identifiers a sentence is its place in the file.
+    // A sentence without identifier is named by its place in the file.
     let malformed = "1\tw1\t_\tNOUN\t_\t_\t7\tx\t_\t_\n\n";
     let [gold, _] = parses("");
     folder.write("gold.conllu", format!("{gold}{malformed}{gold}{gold}"));

@@ -128,7 +128,7 @@ fn sizes_of_queries_are_read_as_other_programs_write_them() {
         folder.write(file, sizes);
         assert_eq!(hash(&format!("one.svm --query-file {file}")), expected);
     }
-    // What is written for LightGBM is read again.
+    // A file written for LightGBM is read again.
     folder.run("select train.svm -k 2 --lambda 1 -o model.json");
     folder.run("convert train.svm --model model.json --to lightgbm -o few.txt");
     let info = folder.json("info few.txt --zero-based --query-file few.txt.query --json");
@@ -205,7 +205,7 @@ fn queries_that_do_not_fit_are_refused() {
 #[test]
 fn names_of_a_zero_based_file_are_asked_about() {
     let folder = Folder::new();
-    // Column 0 is empty: the file can be read either way.
+    // Column 0 is empty, so the file can be read either way.
     folder.write(
         "zero.svm",
         "1 qid:1 1:1\n0 qid:1 2:1\n1 qid:2 1:1 2:2\n0 qid:2\n",

@@ -41,7 +41,7 @@ fn table(svmlight: &str, columns: &[usize], separator: &str) -> String {
     text
 }
 
-/// With `train.csv`, `train.tsv`, `test.csv` and names as they have them.
+/// A folder with `train.csv`, `train.tsv`, `test.csv`, and their names.
 fn folder() -> Folder {
     let folder = Folder::new();
     let all = [1, 2, 3, 4, 5, 6, 7];
@@ -329,8 +329,8 @@ fn numbers_that_stand_for_a_missing_value_are_read_as_such() {
     }
 }
 
-/// With `holes.csv`, the training data without some values and with a column that is no feature;
-/// `holes-test.csv` likewise.
+/// A folder with `holes.csv`, the training data with missing values and a column that is not a feature.
+/// `holes-test.csv` is like it.
 fn folder_with_holes() -> Folder {
     let folder = folder();
     for (file, holes, values) in [
@@ -396,7 +396,7 @@ fn a_model_remembers_what_it_was_trained_on() {
     let error = folder.fails("predict model.json holes-test.csv --missing 3.5", 2);
     let expected = "--missing 3.5: the model was trained with --missing mean";
     assert!(error.contains(expected), "{error}");
-    // Means are of queries.
+    // Means are taken within queries.
     let bare = folder.read("holes-test.csv").replacen("topic", "theme", 1);
     folder.write("bare.csv", bare);
     let error = folder.fails("predict model.json bare.csv", 1);

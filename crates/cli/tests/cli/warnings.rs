@@ -1,11 +1,10 @@
-//! What the command suspects, and that it suspects nothing of sound data.
+//! Warnings of the command, and sound data without warnings.
 
 use std::fmt::Write as _;
 
 use crate::support::Folder;
 
-/// A table of twelve queries of four rows, sorted by grade within them, and a column `name` of `number` of
-/// each row; `label` is the name of the labels.
+/// A table of twelve queries of four rows, sorted by grade within them. The column `name` has `number` of each row.
 fn table(name: &str, number: impl Fn(usize) -> f64) -> String {
     let mut text = format!("{name},query,grade,a,b\n");
     for row in 0..48 {
@@ -171,7 +170,7 @@ fn labels_that_a_column_has_and_rows_that_nobody_judged_are_told() {
     for (labels, told) in [
         ([-1, 0, 1, 2], true),
         ([-1, 0, 4, 0], true),
-        // A scale of its own.
+        // Labels on their own scale.
         ([-1, 0, 1, 0], false),
         ([-1, 1, -1, 1], false),
         ([-2, -1, 0, 1], false),
@@ -285,7 +284,7 @@ fn magnitudes_that_may_be_weights_are_told() {
     }
 }
 
-/// A column whose values are far larger than others leaves these no lambda of a grid.
+/// A column with much larger values leaves the other columns no lambda of a grid.
 #[test]
 fn columns_beside_which_others_hardly_count_are_named_at_the_edge() {
     let folder = Folder::empty();
@@ -317,7 +316,7 @@ fn columns_beside_which_others_hardly_count_are_named_at_the_edge() {
     );
 }
 
-/// Columns in units that differ are told of once, and no lambda at an edge that comes of it, a teacher's neither.
+/// Columns in different units cause one warning, and none about the lambda at an edge, not even a teacher's.
 #[test]
 fn units_are_the_one_cause_that_is_told() {
     let folder = Folder::empty();
@@ -356,7 +355,7 @@ fn units_are_the_one_cause_that_is_told() {
             0
         );
     }
-    // A column that is large, but in units that are usual, is the cause at the edge.
+    // A large column in usual units is the cause at the edge.
     folder.write("units.svm", rows(1e4));
     let (_, errors) = folder.run("select units.svm --strategy distil --scale none -k 2 --lambda 1");
     assert!(!errors.contains("another may teach better"), "{errors}");
@@ -458,7 +457,7 @@ fn sound_data_get_no_warning() {
     }
 }
 
-/// A table of things that shops and libraries have, with these labels.
+/// A table with columns of shops and libraries, and these labels.
 fn shop(seed: usize, labels: &[&str]) -> String {
     let mut text = "query,grade,price,bytes,sales_rank,h_index,year,age_days,clicks,rating,brand_id,position,zip,share\n"
         .to_owned();
@@ -489,7 +488,7 @@ fn shop(seed: usize, labels: &[&str]) -> String {
     text
 }
 
-/// Prices, sizes, ranks, years, ages, counts, ratings from -1 to 1, places, and identifiers that repeat are features.
+/// Prices, sizes, ranks, years, ages, counts, ratings from -1 to 1, places and repeating identifiers are features.
 #[test]
 fn sound_tables_get_no_warning() {
     let folder = Folder::empty();

@@ -1,4 +1,4 @@
-//! Treebanks and lists of parses that a reader easily misreads: they are read as meant, or refused.
+//! Treebanks and lists of parses that a reader may misread. They are read as meant, or refused.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -10,7 +10,7 @@ use crate::support::{Folder, list};
 
 const ALL: &str = "--test-share 0";
 
-/// The values of a column of rows to train on, by their text.
+/// The values of a column of training rows, by the text of the row.
 fn column(folder: &Folder, corpus: &str, name: &str) -> Vec<String> {
     let names = folder.unpacked(&format!("{corpus}/names.txt.zst"));
     let at = 1 + names.lines().position(|line| line == name).unwrap();
@@ -115,14 +115,14 @@ fn a_score_that_is_not_one_is_refused_with_its_place() {
     folder.refused(&format!(
         "{SCORED} => scored.conllu:3:1: expected one score of a sentence, found"
     ));
-    // A blank line parts it from its parse.
+    // A blank line separates it from its parse.
     for apart in ["# score = -1\n", "# score = -1\n\n# note"] {
         commented(&folder, [apart; 16]);
         folder.refused(&format!(
             "{SCORED} => scored.conllu:1:1: expected the words of the parse below its score, found none"
         ));
     }
-    // Comments on other things, and scores of a treebank, are no scores of parses.
+    // Comments on other things, and scores of a treebank, are not scores of parses.
     for comment in [
         "# score-type = viterbi",
         "# scores = good",
@@ -164,7 +164,7 @@ fn parses_of_a_sentence_have_scores_or_none_has() {
             (7, 1)
         );
     }
-    // A sentence none of whose parses has a score is as it was.
+    // A sentence without scores stays as it is.
     let mut sound = vec![some; 16];
     sound[4..6].fill("");
     sound[1] = "# score = -2";
@@ -191,7 +191,7 @@ fn columns_in_another_order_are_refused() {
     ];
     for (name, text) in ["gold.conllu", "nbest.conllu"].into_iter().zip(&texts) {
         for heading in headings {
-            // Before all, alone, and where a second file was appended.
+            // The comment comes first, alone, or in an appended file.
             for (whole, line) in [
                 (format!("{heading}\n{text}"), 1),
                 (format!("\u{feff}{heading}\r\n\r\n{text}"), 1),
@@ -267,7 +267,7 @@ fn punctuation_is_known_by_its_form_in_tags_of_all_kinds() {
         folder.write("gold.conllu", &gold);
         folder.write("nbest.conllu", parses.concat());
         let manifest = folder.json(&format!("{BUILD} {ALL} --json"));
-        // The first differs from the last in punctuation alone.
+        // The first parse differs from the last only in punctuation.
         assert_eq!(manifest["train"]["alike"], 1);
         assert_eq!(manifest["train"]["labels"]["exact_first"], 1.0);
         let svm = folder.unpacked("c/train.svm.zst");
@@ -279,7 +279,7 @@ fn punctuation_is_known_by_its_form_in_tags_of_all_kinds() {
             assert!((label - by_form(&gold, parse)).abs() < 1e-4, "{tags:?}");
         }
     }
-    // Where tags are of Universal Dependencies, they decide.
+    // Tags of Universal Dependencies decide.
     let folder = Folder::new();
     let words = |tag, head| rows("s", &[("a", "X", 0), ("&", tag, head), ("c", "X", 2)]);
     for (tag, queries) in [
