@@ -113,7 +113,7 @@ def far(X, offset):
 
 
 def far_apart(X, offset):
-    """Half of the rows are in each query."""
+    """Every other row is far away."""
     return X + np.where(np.arange(len(X)) % 2, offset, 0.0)[:, None]
 
 
