@@ -10,9 +10,8 @@
 //!
 //! * A document is *relevant* when its label is above 0, or from 2 on by `map:2`.
 //! * Its *gain* is `2^y - 1`, or `y` by `ndcg@10:linear`.
-//! * Its *stop probability* (ERR only) is `R = (2^y - 1) / 2^Y` with `Y` the
-//!   largest grade: 4 by `err:4`, and the largest label of the data set by `err`. Values of two data
-//!   sets can be compared only if `Y` is the same.
+//! * Its *stop probability* (ERR only) is `R = (2^y - 1) / 2^Y` with `Y` the largest grade. `err:4` has 4, and
+//!   `err` the largest label of the data set. Values of two data sets can be compared only if `Y` is the same.
 //!
 //! [`Metric`] explains the rules in the name of a measure.
 //!

@@ -4,18 +4,16 @@
 //!
 //! * the mean of `d` and its standard error;
 //! * a bootstrap interval of the mean: as many queries as there are drawn with replacement, again
-//!   and again, and the quantiles of the means that they have (the percentile interval: B. Efron
-//!   and R. Tibshirani, *An Introduction to the Bootstrap*, 1993, chapter 13). It is somewhat short
-//!   for few queries;
-//! * the `p` of the randomisation test, two-sided: were both rankings the same, each `d` could as
-//!   well have the other sign; `p` is the share of all assignments of signs whose mean is at least
-//!   as far from 0 as the one found (R. A. Fisher, *The Design of Experiments*, 1935; for
-//!   retrieval: M. Smucker, J. Allan and B. Carterette, CIKM 2007). It is exact for up to
-//!   [`PairedOptions::EXACT`] queries that differ. For more, signs are drawn, and `p = (1 + c) / (1 + n)` where
-//!   `c` of `n` draws are as far out (B. Phipson and G. Smyth, Stat. Appl. Genet. Mol. Biol. 9,
-//!   2010), which is never 0;
-//! * the queries where the first ranking wins, where both are the same, and where it loses.
-//!
+//! * a bootstrap interval of the mean: the same number of queries is drawn with replacement, again and again, and
+//!   the interval ends at quantiles of their means (the percentile interval: B. Efron and R. Tibshirani, *An
+//!   Introduction to the Bootstrap*, 1993, chapter 13). It is somewhat short for few queries;
+//! * the `p` of the randomisation test, two-sided. If both rankings were the same, each `d` could as well have the
+//!   other sign. `p` is the share of all assignments of signs whose mean is at least as far from 0 as the one found
+//!   (R. A. Fisher, *The Design of Experiments*, 1935; for retrieval: M. Smucker, J. Allan and B. Carterette, CIKM
+//!   2007). It is exact for up to [`PairedOptions::EXACT`] queries that differ. For more, signs are drawn, and `p =
+//!   (1 + c) / (1 + n)` if `c` of `n` draws are as extreme (B. Phipson and G. Smyth, Stat. Appl. Genet. Mol. Biol.
+//!   9, 2010). It is never 0;
+//! * the queries where the first ranking wins, where both are equal, and where it loses.
 //! Among many comparisons, some have a small `p` by chance. Nothing here corrects for their number.
 //!
 //! Draws depend only on the seed, not on the number of threads. `O(n)` time a draw for `n` queries.
