@@ -234,8 +234,8 @@ impl ColumnClasses {
         self.columns.feature(candidate)
     }
 
-    /// 0-based features whose centred columns equal that of `candidate` up to sign,
-    /// ascending, its representative first.
+    /// 0-based features whose centred columns equal the candidate's up to sign, ascending. The representative comes
+    /// first.
     ///
     /// # Panics
     /// When `candidate >= self.len()`.

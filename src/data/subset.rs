@@ -65,7 +65,7 @@ impl Dataset<'_> {
     /// The rows with only the given 0-based features, which keep their numbers and names. The width of the data
     /// stays. The order of `features` does not matter, and a feature without entries stays empty.
     ///
-    /// Takes time linear in what it copies.
+    /// Takes time linear in the copied entries.
     pub fn features_subset(&self, features: &[Feature]) -> Result<Dataset<'static>> {
         let mut features = features.to_vec();
         features.sort_unstable();

@@ -99,7 +99,7 @@ fn short(text: &str) -> Result<()> {
     Ok(())
 }
 
-/// Converts a page of the book: its links and formulas, but no blocks of code.
+/// Converts the links and formulas of a page of the book. Blocks of code stay.
 fn page(text: &str, file: &str) -> Result<String> {
     let parts = text.split("```").enumerate();
     let parts = parts.map(

@@ -276,8 +276,8 @@ fn more_than_zeros(rest: &mut impl BufRead) -> io::Result<bool> {
     }
 }
 
-/// Logarithm of the largest zstd window that may be read. It is the decoder's largest, but at most a quarter of the
-/// `limit`, or the 8 MiB that the format asks of every decoder.
+/// Logarithm of the largest zstd window that may be read: at most the decoder's limit, and at most a quarter of the
+/// memory `limit`. It is never below the 8 MiB that the format asks of every decoder.
 fn window_log(limit: Option<u64>) -> u32 {
     let most = if size_of::<usize>() == 4 { 30 } else { 31 };
     limit.map_or(most, |limit| (limit / 4).max(1).ilog2().clamp(23, most))

@@ -55,8 +55,8 @@ impl Options {
         }
     }
 
-    /// The program with all arguments that decide its output. It runs in a folder without dictionaries, because it
-    /// prefers those of its own folder.
+    /// The program with all arguments that decide its output. It prefers dictionaries in its working folder, so
+    /// that folder must have none.
     fn command(&self) -> Command {
         let mut command = Command::new(&self.program);
         let fixed = "en -verbosity=1 -graphics=0 -postscript=1 -ps-header=0 -walls=1 -disjuncts=1 \

@@ -12,7 +12,7 @@
 //!   with function words of its own has them above it in the chain.
 //! * The first word of the chain takes the head and the relation of the content word. Each further
 //!   word takes the relation of the word above it: `in -case-> Paris`.
-//! * Other dependents stay with their word, with three exceptions. Subjects and what belongs to the
+//! * Other dependents stay with their word, with three exceptions. Subjects and dependents of the
 //!   whole clause ([`OUTER`]) climb the chain up to a `mark`. A conjunct climbs over function words
 //!   of the kinds that it has itself. A dependent on the far side of a function word climbs over it
 //!   (`not in Paris`), unless it is an argument ([`ARGUMENTS`]).
