@@ -521,6 +521,43 @@ mod tests {
     }
 
     #[test]
+    fn rows_that_nobody_judged_are_told_of() {
+        for (labels, judged) in [
+            ([-1.0, 0.0, 1.0, 2.0], false),
+            ([-1.0, 0.0, 4.0, 0.0], false),
+            // Labels on their own scale.
+            ([-1.0, 0.0, 1.0, 0.0], true),
+            ([-1.0, 1.0, -1.0, 1.0], true),
+            ([-2.0, -1.0, 0.0, 1.0], true),
+            ([0.0, 1.0, 2.0, 3.0], true),
+            ([-1.0, 0.0, 90.0, 2.0], true),
+        ] {
+            let found = told(&data(48, |row| labels[row * 3 % 4]).warnings());
+            let said = |text: &String| text.contains("-1 often means not judged");
+            assert_eq!(found.iter().any(said), !judged, "{labels:?} {found:?}");
+        }
+    }
+
+    #[test]
+    fn counts_as_grades_are_told_of() {
+        let labels = [2000.0, 5.0, 0.0];
+        for (metric, remedy) in [
+            ("ndcg@10", "take ndcg@10:linear"),
+            ("err", "judge by map, p@K, mrr"),
+        ] {
+            let told = Warning::of_grades(&[metric.parse().unwrap()], &labels).unwrap();
+            let gain = format!("gain in {metric} is 2^label - 1");
+            assert!(
+                told.text.contains(&gain) && told.text.contains(remedy),
+                "{told}"
+            );
+        }
+        for sound in ["ndcg@10:linear", "map", "cindex"] {
+            assert_eq!(Warning::of_grades(&[sound.parse().unwrap()], &labels), None);
+        }
+    }
+
+    #[test]
     fn results_are_told_of() {
         let data = data(48, grades);
         let asked = GreedyRankRls::new(5, Lambda::new(1.0).unwrap());

@@ -580,6 +580,11 @@ mod tests {
         let data = read(&ignoring(&["note", "Unnamed: 0"]), text);
         assert_eq!(data.names().unwrap().iter().collect::<Vec<_>>(), ["x"]);
         assert_eq!(columns(&data), [(0, &[0, 1][..], &[2.0, 3.0][..])]);
+        let data = read(&options(), "query,grade,x2,1st\na,1,2,3\n");
+        assert_eq!(
+            data.names().unwrap().iter().collect::<Vec<_>>(),
+            ["x2", "1st"]
+        );
     }
 
     #[test]

@@ -71,28 +71,6 @@ fn the_size_of_a_column_does_not_matter() {
 }
 
 #[test]
-fn models_know_their_scale() {
-    let folder = Folder::new();
-    folder.write("big.svm", stretched());
-    let whole = folder.json("select big.svm -k 4 --lambda 1 --scale sd --json");
-    folder.run("select big.svm -k 2 --lambda 1 --scale sd -o model.json");
-    assert_eq!(
-        folder.json("inspect model.json --json")["settings"]["scale"],
-        "sd"
-    );
-    folder.prints("inspect model.json => scale sd");
-    let grown =
-        folder.json("select big.svm -k 4 --lambda 1 --scale sd -o model.json --resume --json");
-    assert_eq!(
-        grown["steps"][3]["lqo_error"],
-        whole["steps"][3]["lqo_error"]
-    );
-    assert_eq!(grown["weights"], whole["weights"]);
-    let other = "select big.svm -k 4 --lambda 1 --scale max -o model.json --resume";
-    folder.refused(&format!("{other} => scale was sd and is max now"));
-}
-
-#[test]
 fn lost_digits_are_found_again() {
     let folder = Folder::new();
     folder.write("huge.svm", TRAIN.replace(" 1:1", " 1:1e9"));

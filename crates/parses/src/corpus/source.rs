@@ -142,3 +142,30 @@ fn query_ids(sentences: &[Sentence]) -> Vec<String> {
     let numbers = sentences.iter().map(|one| one.number().to_string());
     numbers.collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn identifiers_that_text_cannot_hold_are_escaped_and_read_back() {
+        for id in [
+            "s\x1b[31m1\tx",
+            "s\u{a0}1",
+            "s\u{3000}1",
+            "s\u{200b}1",
+            "MATT_5:1",
+            "d;3:0.5",
+            "NaN",
+            "?",
+            "s#1",
+            "a b",
+        ] {
+            assert_ne!(token(id), id);
+            assert_eq!(unescaped_id(&token(id)), id);
+        }
+        for id in ["verse5:1", "http://a.b/1", "文-1", "a:b"] {
+            assert_eq!(token(id), id);
+        }
+    }
+}

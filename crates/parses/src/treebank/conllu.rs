@@ -591,6 +591,90 @@ mod tests {
         );
     }
 
+    /// The score of a parse under these comments.
+    fn scored(comments: &str) -> Result<Option<f64>, String> {
+        let text = tabbed(&format!(
+            "# sent_id = a\n{comments}\n1 x _ _ _ _ 0 root _ _"
+        ));
+        let parses = n_best(text.as_bytes(), "f").next().unwrap();
+        let parses = parses.map_err(|error| error.to_string())?;
+        Ok(parses.parses[0].score())
+    }
+
+    #[test]
+    fn a_score_is_a_number_in_a_comment_about_it_alone() {
+        for score in ["-12.5", "1e300", "-5e-324", "0.30000000000000004"] {
+            assert_eq!(
+                scored(&format!("# score = {score}")),
+                Ok(score.parse().ok())
+            );
+        }
+        for comment in [
+            "# score = -12,5",
+            "# score: -12.5",
+            "# Score = -12.5",
+            "#SCORE=-12.5",
+            "# score -12.5",
+            "# score\t12",
+            "# score = ",
+            "# score = -inf",
+            "# score = nan",
+            "# score = 1e400",
+            "# score = 1e-400",
+            "# score = −12.5",
+            "# score == 1",
+            "# score = 1 2",
+        ] {
+            let error = scored(comment).unwrap_err();
+            let expected = "f:2:1: expected score = NUMBER, as in";
+            assert!(error.starts_with(expected), "{comment}: {error}");
+        }
+        for comment in [
+            "# score-type = viterbi",
+            "# scores = good",
+            "# Score of the match: 3",
+            "# logprob = x",
+        ] {
+            assert_eq!(scored(comment), Ok(None), "{comment}");
+        }
+        let twice = scored("# score = -1\n# score = -2").unwrap_err();
+        let expected = "f:3:1: expected one score of a sentence, found";
+        assert!(twice.starts_with(expected), "{twice}");
+        // A blank line separates it from its parse.
+        for apart in ["# score = -1\n", "# score = -1\n\n# note"] {
+            let error = scored(apart).unwrap_err();
+            let expected = "f:1:1: expected the words of the parse below its score, found none";
+            assert!(error.starts_with(expected), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_comment_may_name_the_columns_in_their_order_alone() {
+        let standard = NAMES.join(" ");
+        let check = |heading: &str| check_columns(format!("# x\n{heading}\r\n").as_bytes(), "f");
+        for heading in [
+            "# global.columns = ID FORM LEMMA UPOS HEAD DEPREL XPOS FEATS DEPS MISC",
+            "# global.columns = ID FORM HEAD DEPREL",
+            "\u{feff}#global.columns=ID LEMMA FORM UPOS XPOS FEATS HEAD DEPREL DEPS MISC",
+            "# Global.Columns: ID FORM LEMMA UPOS XPOS FEATS DEPREL HEAD DEPS MISC",
+            "# global.columns =",
+            "# global.columns ID LEMMA FORM UPOS XPOS FEATS HEAD DEPREL DEPS MISC",
+            &format!("# global.columns = {standard} PARSEME:MWE"),
+        ] {
+            let error = check(heading).unwrap_err().to_string();
+            let expected = format!("f:2:1: expected the columns {standard}, found");
+            assert!(error.starts_with(&expected), "{error}");
+        }
+        for heading in [
+            &format!("# global.columns = {standard}"),
+            &format!("# GLOBAL.columns: {}", standard.to_lowercase()),
+            "# global.columns = ID FORM LEMMA CPOSTAG POSTAG FEATS HEAD DEPREL PHEAD PDEPREL",
+            "# global.columns are those of the format",
+        ] {
+            assert!(check(heading).is_ok(), "{heading}");
+        }
+    }
+
     #[test]
     fn trees_may_be_missing_where_that_is_allowed() {
         let read = |rows: &str| {

@@ -243,18 +243,7 @@ fn sentences_without_an_identifier_go_by_a_number_that_is_no_other_identifier() 
 fn identifiers_that_are_none_of_queries_are_written_otherwise() {
     let folder = folder();
     let texts = ["gold.conllu", "nbest.conllu"].map(|name| (name, folder.read(name)));
-    for id in [
-        "s\x1b[31m1\tx",
-        "s\u{a0}1",
-        "s\u{3000}1",
-        "s\u{200b}1",
-        "MATT_5:1",
-        "d;3:0.5",
-        "NaN",
-        "?",
-        "s#1",
-        "a b",
-    ] {
+    for id in ["s\u{200b}1", "MATT_5:1", "NaN", "a b"] {
         for (name, text) in &texts {
             folder.write(name, text.replace("id = s1\n", &format!("id = {id}\n")));
         }
@@ -265,18 +254,6 @@ fn identifiers_that_are_none_of_queries_are_written_otherwise() {
         let tokens = svm.lines().filter_map(|line| line.split(' ').nth(1));
         let tokens = tokens.filter(|token| token.starts_with("qid:"));
         assert_eq!(tokens.collect::<BTreeSet<_>>().len(), 8, "{svm}");
-        folder.stdout("select c/train.svm.zst -k 1 --lambda 1");
-    }
-    for id in ["verse5:1", "http://a.b/1", "文-1", "a:b"] {
-        for (name, text) in &texts {
-            folder.write(name, text.replace("id = s1\n", &format!("id = {id}\n")));
-        }
-        folder.run(&format!("{BUILD} --test-share 0"));
-        assert!(
-            folder
-                .unpacked("c/train.svm.zst")
-                .contains(&format!(" qid:{id} "))
-        );
         folder.stdout("select c/train.svm.zst -k 1 --lambda 1");
     }
     for (name, text) in &texts {
