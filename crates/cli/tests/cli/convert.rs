@@ -128,20 +128,6 @@ fn unknown_columns_are_dropped_and_counted() {
 }
 
 #[test]
-fn mistakes_with_models_are_told() {
-    let folder = Folder::new();
-    folder.run("select train.svm -k 1 --lambda 1 -o model.json");
-    for case in [
-        "train.svm --model absent.json -o a.svm => absent.json",
-        "train.svm --model train.svm -o a.svm => train.svm",
-        "absent.svm --model model.json -o a.svm => absent.svm",
-        "train.svm --model model.json -o absent/a.svm => cannot write to",
-    ] {
-        folder.refused(&format!("convert {case}"));
-    }
-}
-
-#[test]
 fn other_rankers_get_grades_and_their_queries() {
     let folder = Folder::new();
     folder.run("select @parses -k 5 --lambda 16 -o model.json");

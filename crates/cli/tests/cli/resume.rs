@@ -364,12 +364,3 @@ fn the_job_for_every_night_goes_on_where_it_was_killed() {
     assert!(!errors.contains("going on"), "{errors}");
     assert_eq!(again, whole);
 }
-
-#[test]
-fn strategies_that_are_named_twice_are_refused() {
-    let folder = Folder::new();
-    folder.fails(
-        "tune train.svm -k 3 --strategy dense,distil,dense --holdout folds:2",
-        2,
-    );
-}
