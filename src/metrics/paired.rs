@@ -14,6 +14,7 @@
 //!   (1 + c) / (1 + n)` if `c` of `n` draws are as extreme (B. Phipson and G. Smyth, Stat. Appl. Genet. Mol. Biol.
 //!   9, 2010). It is never 0;
 //! * the queries where the first ranking wins, where both are equal, and where it loses.
+//!
 //! Among many comparisons, some have a small `p` by chance. Nothing here corrects for their number.
 //!
 //! Draws depend only on the seed, not on the number of threads. `O(n)` time a draw for `n` queries.

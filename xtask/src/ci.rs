@@ -9,7 +9,7 @@ use std::time::Instant;
 use anyhow::Result;
 
 use crate::commands::{PROGRAM, built, cargo, command, find, run, script, target};
-use crate::{book, lines, python, release};
+use crate::{book, python, release};
 
 /// Runs everything, soonest failures first.
 pub(crate) fn run_all() -> Result<()> {
@@ -17,8 +17,6 @@ pub(crate) fn run_all() -> Result<()> {
         Ok(folder) => println!("RANKRLS_CORPORA: {folder}"),
         Err(_) => println!("RANKRLS_CORPORA: not set, tests on real data are skipped"),
     }
-    step("lines by folder");
-    lines::print()?;
     step("format");
     run(&mut cargo("fmt --all --check"))?;
     step("lints");
