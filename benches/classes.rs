@@ -1,6 +1,5 @@
-//! Finding the column classes: `ColumnClasses::new` on drawn data, also with more non-zeros a row
-//! and with more rows, and on `ewt-parse/train_2000` when `RANKRLS_CORPORA` names the folder of
-//! corpora.
+//! Time to find the column classes: `ColumnClasses::new` on drawn data, with variants of more non-zeros a row and
+//! of more rows. Also on `ewt-parse/train_2000`, if `RANKRLS_CORPORA` names the folder of corpora.
 
 use std::hint::black_box;
 use std::path::Path;

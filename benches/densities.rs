@@ -1,5 +1,5 @@
-//! The work before and in a step of `bounded`, on data of three densities that follow Zipf's law: reading,
-//! column classes of data and of packed rows, and one step, in which nearly all candidates are passed over.
+//! The work before and in a step of `bounded`, on data of three densities that follow Zipf's law. Times reading,
+//! the column classes of data and of packed rows, and one step that skips nearly all candidates.
 
 use std::hint::black_box;
 use std::ops::ControlFlow;
@@ -19,7 +19,7 @@ mod zipf;
 /// Non-zeros a row.
 const DENSITIES: [usize; 3] = [30, 100, 300];
 
-/// Steps before the one that is timed.
+/// Steps before the timed one.
 const BEFORE: usize = 5;
 
 fn drawn(density: usize) -> Dataset<'static> {

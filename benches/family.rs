@@ -1,5 +1,5 @@
-//! RankRLS on 2,000 rows: hold-outs of every pair and of every query beside the training that they
-//! follow from, with 50 columns and under a Gaussian kernel.
+//! RankRLS on 2,000 rows: hold-outs of every pair and of every query, beside the training that they follow from.
+//! The data have 50 columns, or a Gaussian kernel.
 
 use std::hint::black_box;
 use std::time::Duration;

@@ -1,6 +1,5 @@
-//! How fast svmlight text becomes a data set: drawn text of 2,000 rows in 100 queries, 50,000
-//! columns and 200 entries a row, and the largest parse corpus when `RANKRLS_CORPORA` names the
-//! folder of corpora.
+//! Speed of reading svmlight text: drawn text of 2,000 rows in 100 queries, 50,000 columns and 200 entries a row.
+//! Also the largest parse corpus, if `RANKRLS_CORPORA` names the folder of corpora.
 
 use std::fmt::Write as _;
 use std::hint::black_box;

@@ -1,11 +1,10 @@
-//! Whole selections, strategy by strategy, on drawn data that differ from one of them in
-//! rows, in columns, in non-zeros or in `k`, and on `ewt-parse` when `RANKRLS_CORPORA` names the
-//! folder of corpora. Names say strategy, rows, columns, non-zeros, k and lambda.
+//! Whole selections by strategy, on drawn data that differ from a base in rows, columns, non-zeros or `k`. Also on
+//! `ewt-parse`, if `RANKRLS_CORPORA` names the folder of corpora. Names give strategy, rows, columns, non-zeros, k
+//! and lambda.
 //!
-//! Data are made, and their column classes found, before anything is timed. Besides what
-//! criterion prints there is a line with the median time of a selected feature, and the same as
-//! a multiple of one pass over the data: a sparse dot product of every stored column with a
-//! dense vector, on as many threads.
+//! Data are made, and their column classes found, before the clock starts. Beside criterion's output, a line gives
+//! the median time of a selected feature, also as a multiple of one pass over the data. A pass is a sparse dot
+//! product of every stored column with a dense vector, on as many threads.
 
 use std::cell::RefCell;
 use std::hint::black_box;
@@ -24,7 +23,7 @@ mod zipf;
 
 const LAMBDA: f64 = 16.0;
 
-/// Data with all that is not to be timed.
+/// Data with everything that is not timed.
 struct Subject<'a> {
     name: String,
     data: &'a Dataset<'a>,
@@ -84,7 +83,7 @@ impl<'a> Subject<'a> {
         self.compare_with_pass(&mut times.into_inner(), k);
     }
 
-    /// `times` are empty where criterion was asked for other benchmarks.
+    /// `times` are empty if criterion was asked for other benchmarks.
     fn compare_with_pass(&self, times: &mut [Duration], k: usize) {
         if times.is_empty() {
             return;
@@ -124,7 +123,7 @@ fn pass(data: &Dataset<'_>) -> Duration {
     median(&mut times)
 }
 
-/// The data that the others differ from.
+/// The base of the data.
 const BASE: Zipf = Zipf {
     rows: 1000,
     queries: 155,
@@ -169,7 +168,7 @@ fn drawn(criterion: &mut Criterion) {
     }
 }
 
-/// Rare columns by the hundred thousand: nearly all that a step of `bounded` does is to pass over them.
+/// Hundreds of thousands of rare columns, nearly all of which a step of `bounded` skips.
 fn rare(criterion: &mut Criterion) {
     let data = Zipf {
         rows: 16 * BASE.rows,

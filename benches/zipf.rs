@@ -1,11 +1,11 @@
-//! Sparse data as texts have them: what benchmarks, studies and tests draw.
+//! Sparse data like texts, drawn for benchmarks, studies and tests.
 
 use rand::rngs::ChaCha8Rng;
 use rand::{RngExt, SeedableRng};
 use rankrls::{Dataset, Queries};
 
-/// Data whose columns follow Zipf's law: the column of rank `r` comes in proportion to
-/// `1 / (r + 10)`, so that most are rare.
+/// Data whose columns follow Zipf's law: the column of rank `r` occurs in proportion to `1 / (r + 10)`, so most are
+/// rare.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Zipf {
     pub(crate) rows: usize,
@@ -14,16 +14,14 @@ pub(crate) struct Zipf {
     pub(crate) columns: u32,
     /// At most a few tenths of rows times columns: rows are filled by trial.
     pub(crate) nonzeros: usize,
-    /// Percentage of a row's entries that all rows of its query have, as parses of a sentence share
-    /// its words.
+    /// Percentage of a row's entries that all rows of its query share, as parses of a sentence share its words.
     pub(crate) shared: usize,
     pub(crate) seed: u64,
 }
 
 impl Zipf {
-    /// Gives every row to `take`: label, query, and entries by ascending column. Values are counts.
-    /// A label is a grade from 0: half the values in every fiftieth column, and noise of query and
-    /// row.
+    /// Hands every row to `take`: label, query, and entries by ascending column. Values are counts. A label is a
+    /// grade from 0: half the values in every fiftieth column, plus noise of query and row.
     pub(crate) fn draw(&self, mut take: impl FnMut(f64, usize, &[(u32, f64)])) {
         let mut random = ChaCha8Rng::seed_from_u64(self.seed);
         let mut row = 0;
@@ -59,7 +57,7 @@ impl Zipf {
                 let column = ((10.0 * power - 10.0) as u32).min(self.columns - 1);
                 entries.push((column, if random.random_bool(0.2) { 2.0 } else { 1.0 }));
             }
-            // Entries that were there stay.
+            // Earlier entries stay.
             entries.sort_by_key(|&(column, _)| column);
             entries.dedup_by_key(|&mut (column, _)| column);
         }

@@ -1,4 +1,4 @@
-//! Data from arrays in memory: a dense array of `ndarray`, a sparse matrix of `sprs`, compressed columns.
+//! Data from arrays in memory: a dense array of `ndarray`, a sparse matrix of `sprs`, and compressed columns.
 //!
 //! ```text
 //! cargo run --release --example arrays
@@ -43,11 +43,11 @@ fn main() -> Result<(), Box<dyn Error>> {
         println!("predictions without the query {:.3?}", held_out.predictions);
     }
 
-    // Matrices of `sprs` are copied, compressed columns are borrowed.
+    // Matrices of `sprs` are copied. Compressed columns are borrowed.
     let sparse: CsMat<f64> = CsMat::csr_from_dense(dense.view(), 0.0);
     let copied = Dataset::from_sprs(sparse.view(), &labels, queries)?;
     let (bounds, rows, values) = ([0, 1, 1, 2], [0, 1], [1.0, 0.5]);
-    // Rows to be scored have any labels.
+    // The labels of rows to score do not matter.
     let new = Dataset::from_csc(&bounds, &rows, &values, &[0.0; 2], Queries::single(2)?)?;
     println!("scores {:.3?}", model.scores(&new));
     assert_eq!(model.scores(&data), model.scores(&copied));

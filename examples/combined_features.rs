@@ -1,15 +1,15 @@
 //! FS-BFS: features that are weighted sums of a few original ones, found by best-first search for
 //! the NDCG@10 of the training queries (V. Dang and W. B. Croft, *Feature Selection for Document
 //! Ranking using Best First Search and Coordinate Ascent*, SIGIR 2010 Workshop on Feature Generation
-//! and Selection). The parameters of the paper are not stated; those here bound the search:
+//! and Selection). The paper does not state its parameters. Those here bound the search:
 //!
 //! - a subset has at most six features, and grows by one with the best of 14 weights;
 //! - its best extension has each weight polished once by coordinate ascent;
-//! - three expansions without a better subset end the search; its features are then taken out,
+//! - three expansions without a better subset end the search. Its features are then taken out,
 //!   and the next search begins with the best single feature that is left.
 //!
-//! The combined features are trained on by RankRLS, lambda by validation NDCG@10. Eight combined
-//! features may need forty original ones: this is no strategy, as it saves no features.
+//! RankRLS trains on the combined features, with lambda by validation NDCG@10. Eight combined features may need
+//! forty original ones. So this is not a strategy: it saves no features.
 //!
 //! ```text
 //! cargo run --release --example combined_features -- [TRAIN VALIDATION TEST]
@@ -32,7 +32,7 @@ const WEIGHTS: [f64; 14] = [
 const LARGEST: usize = 6;
 const STALE: usize = 3;
 
-/// A weighted sum of columns, and how it ranks.
+/// A weighted sum of columns, and its ranking.
 #[derive(Clone)]
 struct Subset {
     parts: Vec<(usize, f64)>,
@@ -61,7 +61,7 @@ impl<'a> Table<'a> {
         self.columns.index_axis(Axis(0), feature)
     }
 
-    /// Mean NDCG@10; 0 where no query has one.
+    /// Mean NDCG@10, or 0 if no query has a value.
     fn ndcg(&self, scores: &[f64]) -> Result<f64, Box<dyn Error>> {
         let metric: Metric = "ndcg@10".parse()?;
         let labels = self.data.labels();
@@ -125,7 +125,7 @@ impl<'a> Table<'a> {
         Ok(Some(best))
     }
 
-    /// The best subset of the `open` features that the search meets.
+    /// The best subset of `open` features in the search.
     fn search(&self, open: &[usize]) -> Result<Subset, Box<dyn Error>> {
         let mut queue = Vec::new();
         for &feature in open {

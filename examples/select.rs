@@ -1,5 +1,5 @@
-//! Selects ten features of a data file and names them; without a file, of the corpus that comes
-//! with the crate:
+//! Selects ten features of a data file and names them. Without a file, it uses the corpus that comes with the
+//! crate:
 //!
 //! ```text
 //! cargo run --release --example select -- [FILE]

@@ -1,6 +1,5 @@
-//! A strategy of your own: it takes the column that is most aligned with the residuals, and does
-//! not look at leave-query-out predictions as the exact strategies do. Its model is saved and read
-//! as any other.
+//! A strategy of your own. It takes the column that is most aligned with the residuals, and unlike exact strategies
+//! ignores leave-query-out predictions. Its model is saved and read like any other.
 //!
 //! ```text
 //! cargo run --release --example strategy -- [MODEL]

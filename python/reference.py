@@ -1,7 +1,8 @@
-"""Writes REFERENCE.md from the docstrings of the package; `--check` only says whether it is old.
+"""Writes REFERENCE.md from the docstrings of the package. `--check` only says whether it is
+old.
 
-Reads the sources, so that nothing has to be installed. A class has the methods that it inherits
-from classes of the package.
+Reads the sources, so nothing has to be installed. Lists the methods that a class inherits from
+classes of the package.
 """
 
 import ast
@@ -108,7 +109,7 @@ def signature(node):
 
 
 def members(node, known):
-    """Documented methods of a class and of those of the package that it comes from."""
+    """Documented methods of a class, and of its base classes in the package."""
     own = {each.name: each for each in node.body if isinstance(each, ast.FunctionDef)}
     for base in node.bases:
         if isinstance(base, ast.Name) and base.id in known:
@@ -121,7 +122,7 @@ def members(node, known):
 
 
 def is_property(node):
-    """Whether a method is called like an attribute."""
+    """Whether a method is used like an attribute."""
     return any("property" in ast.unparse(decorator) for decorator in node.decorator_list)
 
 

@@ -1,7 +1,7 @@
 //! What is wrong, where, and what to do.
 //!
-//! Every function of the library that can fail fails with an [`Error`]. Its text is written where the fault is
-//! known: the place, what was expected, what was found, and a remedy where one is certain.
+//! Every function of the library that can fail returns an [`Error`]. The text is written where the fault is found.
+//! It has the place, what was expected and found, and a remedy where one is certain.
 
 use std::error::Error as StdError;
 use std::sync::Arc;
@@ -9,29 +9,28 @@ use std::{fmt, io};
 
 use rankrls_files::{ReadError, ReadErrorKind};
 
-/// What a function of the library returns that can fail.
+/// The result of a function of the library that can fail.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// What kind of thing is wrong: for programs, which may go on by it. The text says the rest.
+/// The kind of an error, on which programs may act. The text says the rest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Kind {
-    /// An option out of its range, without effect, or against another.
+    /// An option out of range, without effect, or in conflict with another.
     Options,
-    /// Data that cannot be what was asked: labels, queries, values, sizes.
+    /// Unsuitable data: labels, queries, values, sizes.
     Data,
-    /// Arithmetic that left the range or the digits of a float.
+    /// Numbers out of the range or precision of floats.
     Numbers,
     /// More memory than is allowed.
     Memory,
-    /// A file that cannot be read or written, or holds something else.
+    /// A file that cannot be read or written, or has other content.
     File,
     /// The work was asked to end before it had a result.
     Stopped,
 }
 
-/// Why a function could not do what it was asked.
-///
+/// Why a function failed.
 #[derive(Debug, Clone)]
 pub struct Error(Box<Inner>);
 
@@ -49,41 +48,41 @@ impl Error {
         Self(Box::new(Inner { kind, text, source }))
     }
 
-    /// The same with the error that it comes from.
+    /// The same error, with its cause.
     #[must_use]
     pub fn from_source(mut self, source: impl StdError + Send + Sync + 'static) -> Self {
         self.0.source = Some(Arc::new(source));
         self
     }
 
-    /// The same fault with this before its text.
+    /// The same error, with `place` before its text.
     #[must_use]
     pub fn within(mut self, place: impl fmt::Display) -> Self {
         self.0.text = format!("{place}{}", self.0.text);
         self
     }
 
-    /// What kind of thing is wrong.
+    /// The kind of the error.
     pub fn kind(&self) -> Kind {
         self.0.kind
     }
 
-    /// Whether another setting with the same data may do better.
+    /// Whether another setting may work with the same data.
     pub(crate) fn is_of_setting(&self) -> bool {
         matches!(self.kind(), Kind::Data | Kind::Numbers | Kind::Memory)
     }
 
-    /// A parameter that is not what it may be.
+    /// An unsuitable parameter.
     pub fn options(text: impl Into<String>) -> Self {
         Self::new(Kind::Options, text)
     }
 
-    /// Data that cannot be worked with.
+    /// Unsuitable data.
     pub fn data(text: impl Into<String>) -> Self {
         Self::new(Kind::Data, text)
     }
 
-    /// Numbers that left the range of floats.
+    /// Numbers out of the range of floats.
     pub fn numbers(text: impl Into<String>) -> Self {
         Self::new(Kind::Numbers, text)
     }
@@ -99,7 +98,7 @@ impl Error {
     }
 }
 
-/// The text counts, and the kind.
+/// Text and kind are compared, and the cause is not.
 impl PartialEq for Error {
     fn eq(&self, other: &Self) -> bool {
         (self.0.kind, &self.0.text) == (other.0.kind, &other.0.text)
@@ -130,8 +129,8 @@ impl From<ReadError> for Error {
     }
 }
 
-/// `ensure!(legal, kind, "text {with} values")` returns an [`Error`] of the constructor `kind` unless it is
-/// legal.
+/// `ensure!(legal, kind, "text {with} values")` returns an [`Error`] of the constructor `kind` unless `legal` is
+/// true.
 macro_rules! ensure {
     ($legal:expr, $kind:ident, $($text:tt)+) => {
         let legal: bool = $legal;

@@ -7,8 +7,8 @@ use crate::model::Model;
 use crate::tune::{self, Tune, Tuned, Tuning, affordable, choose, unwatched_trials};
 
 impl GreedyRankRls {
-    /// Selects features of `data` and fits their weights. Without a lambda, [`choose`] chooses it, and all else that
-    /// is not given.
+    /// Selects features of `data` and fits their weights. Without a lambda, [`choose`] chooses it, and every other
+    /// open setting.
     ///
     /// ```
     /// use rankrls::data::sample;
@@ -29,8 +29,8 @@ impl GreedyRankRls {
         self.fit_with(data, None, &mut unwatched)
     }
 
-    /// Fits as [`fit`](Self::fit), by a strategy of your `own` where there is one, where `each` sees every step.
-    /// Breaking after a step ends the selection with the steps so far.
+    /// Like [`fit`](Self::fit), by your `own` strategy if there is one. `each` sees every step, and may end the
+    /// selection with the steps so far.
     ///
     /// ```
     /// use std::ops::ControlFlow;
@@ -84,8 +84,8 @@ impl GreedyRankRls {
 }
 
 impl Tune {
-    /// The model that the rule chooses for `data`, and all that it was chosen among: models of the setting that
-    /// [`chosen`](Self::chosen) finds. Validation data, a strategy of your own and an observer are for [`Tuning`].
+    /// The model that the rule chooses for `data`, and all models that it chose among. They have the setting that
+    /// [`chosen`](Self::chosen) finds. Validation data, your own strategy and an observer are for [`Tuning`].
     ///
     /// ```
     /// use rankrls::data::sample;
@@ -224,7 +224,7 @@ mod tests {
         assert_eq!(again.ending, Ending::Complete);
     }
 
-    /// The strategy `lowmem`, as one of the caller's own.
+    /// The strategy `lowmem`, as the caller's own.
     struct Mine;
 
     impl Strategy for Mine {
@@ -240,7 +240,7 @@ mod tests {
 
     #[test]
     fn a_strategy_of_ones_own_is_fitted_tuned_and_saved() {
-        // All columns would take long.
+        // All rows would take long.
         let first: Vec<usize> = (0..40).collect();
         let data = sample::train().queries_subset(&first).unwrap();
         let own: &Own<'_> = &|| Box::new(Mine);

@@ -1,10 +1,10 @@
-//! The ridge parameter: a number, or a share of what the data are in size.
+//! The ridge parameter: a number, or a share of the size of the data.
 //!
-//! A number suits data of one size only: with values ten times as large, the same regularisation
-//! takes a lambda a hundred times as large. So defaults ([`choose`](crate::tune::choose)) are shares of the *unit* `u`, the mean
-//! squared norm of a centred row ([`ColumnClasses::unit`](crate::ColumnClasses::unit)), which is
-//! the trace of the kernel matrix over its rows. With a share of it, values in other units give the
-//! same features; values times a power of two to the bit, and weights that are exact multiples.
+//! A number suits data of one size only: values ten times as large need a lambda a hundred times as large. So
+//! defaults ([`choose`](crate::tune::choose)) are shares of the *unit* `u`. It is the mean squared norm of a
+//! centred row ([`ColumnClasses::unit`](crate::ColumnClasses::unit)), the trace of the kernel matrix over its rows.
+//! Under a share, values in other units give the same features. Values times a power of two give the same bits, and
+//! weights that are exact multiples.
 
 use std::cmp::Ordering;
 use std::fmt;
@@ -40,7 +40,7 @@ impl Lambda {
         Ok(Self(value))
     }
 
-    /// Each of `lambdas` once, ascending: a grid to search.
+    /// Each of `lambdas` once, ascending, as a grid.
     pub(crate) fn grid(lambdas: &[Self]) -> Vec<Self> {
         let mut grid = lambdas.to_vec();
         grid.sort_by(|&a, &b| a.total_cmp(b));
@@ -78,17 +78,17 @@ impl FromStr for Lambda {
 
 impl fmt::Display for Lambda {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Not in hundreds of zeros.
+        // Without hundreds of zeros.
         formatter.pad(&rankrls_files::exact(self.0))
     }
 }
 
-/// Whether results hardly differ from one ridge parameter to the next: by 0.01%.
+/// Whether results of neighbouring ridge parameters differ by at most 0.01%.
 pub(crate) fn is_flat(result: f64, next: f64) -> bool {
     (result - next).abs() <= 1e-4 * result.abs()
 }
 
-/// A ridge parameter as it is asked for.
+/// A ridge parameter, as a user gives it.
 ///
 /// ```
 /// use rankrls::Ridge;
@@ -107,7 +107,7 @@ pub enum Ridge {
     Share(Lambda),
 }
 
-/// How JSON has one or several: 16.0, `"0.125u"`, `"auto"`, a list.
+/// The JSON of one or several: 16.0, `"0.125u"`, `"auto"`, a list.
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum Json {
@@ -117,13 +117,12 @@ enum Json {
 }
 
 impl Ridge {
-    /// `above / below` of the unit, both from 1 on.
+    /// The share `above / below` of the unit. Both are at least 1.
     pub(crate) const fn fraction((above, below): (u32, u32)) -> Self {
         Self::Share(Lambda(above as f64 / below as f64))
     }
 
-    /// The number, for data with this `unit`. Where that is 0 or no finite number, 1 takes its
-    /// place.
+    /// The number, for data with this `unit`. A unit that is 0 or not finite counts as 1.
     pub fn lambda(self, unit: f64) -> Lambda {
         match self {
             Self::Number(lambda) => lambda,
@@ -184,7 +183,7 @@ impl fmt::Display for Ridge {
 impl FromStr for Ridge {
     type Err = Error;
 
-    /// A number such as 0.25, a power such as 2^-3, or either with a `u`: a share, which may be a
+    /// Reads a number such as 0.25, a power such as 2^-3, or either with a `u`, as a share. A share may be a
     /// fraction such as 1/64u.
     fn from_str(text: &str) -> Result<Self> {
         let share = text.trim().strip_suffix('u');
@@ -203,11 +202,11 @@ impl FromStr for Ridge {
 #[derive(Debug, Clone, PartialEq, Default, Deserialize)]
 #[serde(try_from = "Json")]
 pub enum Lambdas {
-    /// 1/256, 1/64, 1/16, 1/4 and 1 of the unit, and up to three more while the one of the best
-    /// model is at an edge, four times as large or small as that.
+    /// 1/256, 1/64, 1/16, 1/4 and 1 of the unit. While the best lambda is at an edge, up to three more follow, each
+    /// four times as large or small.
     #[default]
     Auto,
-    /// These.
+    /// This list.
     Given(Vec<Ridge>),
 }
 
@@ -220,16 +219,16 @@ const EXPONENT: f64 = 1000.0;
 /// Divisors of the unit in [`Lambdas::Auto`].
 const AUTO: [u32; 5] = [256, 64, 16, 4, 1];
 
-/// Most lambdas that a search goes on past its edge.
+/// Most lambdas of a search beyond its edge.
 const MOST_BEYOND: usize = 3;
 
 impl Lambdas {
-    /// The numbers of a list, one by one.
+    /// A list of these numbers.
     pub fn of(lambdas: &[Lambda]) -> Self {
         Self::Given(lambdas.iter().copied().map(Ridge::Number).collect())
     }
 
-    /// Those of a list that has numbers alone.
+    /// The numbers of a list without shares.
     pub fn numbers(&self) -> Option<Vec<Lambda>> {
         let number = |ridge: &Ridge| match ridge {
             Ridge::Number(lambda) => Some(*lambda),
@@ -241,12 +240,12 @@ impl Lambdas {
         }
     }
 
-    /// Whether there are more where the best is at the edge.
+    /// Whether the search may go on beyond an edge.
     pub(crate) fn is_open(&self) -> bool {
         *self == Self::Auto
     }
 
-    /// How many there are to begin with.
+    /// Number of lambdas at the beginning.
     pub fn count(&self) -> usize {
         match self {
             Self::Auto => AUTO.len(),
@@ -254,7 +253,7 @@ impl Lambdas {
         }
     }
 
-    /// The numbers, for data with this `unit`: in the order of the list.
+    /// The numbers, for data with this `unit`, in the order of the list.
     pub(crate) fn lambdas(&self, unit: f64) -> Vec<Lambda> {
         match self {
             Self::Auto => AUTO
@@ -265,17 +264,17 @@ impl Lambdas {
     }
 }
 
-/// A search for the best of a list of lambdas, which may go on past its edge while the best is there.
+/// A search for the best of a list of lambdas. It may go on beyond its edge while the best is there.
 #[derive(Debug)]
 pub(crate) struct LambdaSearch {
     /// Each once, ascending.
     tried: Vec<Lambda>,
-    /// How many they may become.
+    /// Most lambdas in the end.
     most: usize,
 }
 
 impl LambdaSearch {
-    /// Tries all of `lambdas`, and up to three more where the list is `open`.
+    /// Tries all of `lambdas`, and up to three more if the list is `open`.
     pub(crate) fn new(lambdas: &[Lambda], open: bool) -> Self {
         let tried = Lambda::grid(lambdas);
         let beyond = if open { MOST_BEYOND } else { 0 };
@@ -288,18 +287,18 @@ impl LambdaSearch {
         &self.tried
     }
 
-    /// How many they may become.
+    /// Most lambdas in the end.
     pub(crate) fn most(&self) -> usize {
         self.most
     }
 
-    /// Leaves out some of the list, which are not worth a try.
+    /// Leaves out lambdas that are not worth a try.
     pub(crate) fn skip(&mut self, lambdas: &[Lambda]) {
         self.tried.retain(|lambda| !lambdas.contains(lambda));
         self.most -= lambdas.len();
     }
 
-    /// Tries another lambda where `best` is at an edge: four times as large, or a fourth.
+    /// Another lambda to try if `best` is at an edge: four times as large, or a fourth.
     fn go_on(&mut self, best: Lambda) -> Option<Lambda> {
         let (factor, place) = match &self.tried[..] {
             all if all.len() >= self.most => return None,
@@ -312,9 +311,9 @@ impl LambdaSearch {
         Some(lambda)
     }
 
-    /// Has `lambdas` judged, the list or a part of it, and one after the other beyond its edge while the best is
-    /// there. `judge` knows the best of all so far, if there is one, and may [skip](Self::skip) some. The best in
-    /// the end.
+    /// Has `judge` judge `lambdas`, a list or a part of it, and then single lambdas beyond the edge while the best
+    /// is there. `judge` gets the best so far, if there is one, and may [skip](Self::skip) lambdas. Returns the
+    /// best.
     pub(crate) fn run<B: Into<Option<Lambda>>, E>(
         &mut self,
         lambdas: Vec<Lambda>,
@@ -329,7 +328,7 @@ impl LambdaSearch {
         Ok(best)
     }
 
-    /// Whether `chosen` is at an end of several, so that another may do better.
+    /// Whether `chosen` is at an end of several lambdas, so that another may be better.
     pub(crate) fn ends_at(&self, chosen: Lambda) -> bool {
         let ends = [self.tried.first(), self.tried.last()];
         self.tried.len() > 1 && ends.contains(&Some(&chosen))
@@ -415,7 +414,7 @@ fn single(item: &str) -> Result<Lambda> {
     item.parse()
 }
 
-/// `2^a..2^b` or shares `a..b`, and perhaps `:step` of the exponent of 2.
+/// `2^a..2^b` or shares `a..b`, with an optional `:step` of the exponent of 2.
 fn range(item: &str, from: &str, to: &str) -> Result<Vec<Ridge>> {
     let (to, step) = match to.split_once(':') {
         Some((to, step)) => (to, number(item, step)?),
@@ -437,7 +436,7 @@ fn range(item: &str, from: &str, to: &str) -> Result<Vec<Ridge>> {
         options,
         "{item:?}: expected the smaller power first, found 2^{from} before 2^{to}"
     );
-    // Rounding may take a little off a step, which must not cost the last value.
+    // Rounding may shorten a step, but must not cost the last value.
     let last = (to - from) / step + 1e-9;
     let places = (0..=MOST).map(|place| place as f64);
     let places = places.take_while(|&place| place <= last);

@@ -12,31 +12,31 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! Options have public fields, defaults, `check`, and `fit`, which makes a [`Model`]: [`GreedyRankRls`]
-//! select features, [`Tune`] choose lambda and their number, and [`RankRls`] trains on
-//! all of them. The guide to the library is `docs/library.md`; `docs/derivation.md` has the symbols and the
-//! formulas.
+//! Options have public fields, defaults, `check`, and `fit`, which makes a [`Model`]. [`GreedyRankRls`] selects
+//! features, [`Tune`] chooses lambda and their number, and [`RankRls`] trains on all of them. `docs/library.md` is
+//! the guide to the library. `docs/derivation.md` has the symbols and the formulas.
 //!
 //! # Modules, lowest first
 //!
-//! - [`stop`]: ending work in the middle.
-//! - [`memory`]: how much a call may take, and sizes as people write them.
-//! - [`data`]: sparse columns with labels, queries and names; [`data::read`] and writers. With the
-//!   feature `sample`, `data::sample` is a small corpus.
+//! - [`stop`]: early ends of work.
+//! - [`memory`]: the memory limit of a call, and sizes as people write them.
+//! - [`data`]: sparse columns with labels, queries and names, and [`data::read`] and writers. With the feature
+//!   `sample`, `data::sample` has small corpora.
 //! - [`metrics`]: measures of rankings, in two conventions.
 //! - [`peers`]: ranks that share the columns of a job.
-//! - [`columns`]: classes of equal columns, of which one each is a candidate.
+//! - [`columns`]: classes of equal columns, each of which is one candidate.
+//! - [`candidates`]: column classes of this rank and of other ranks.
 //! - [`ridge`]: RankRLS without selection: parameters, solvers and hold-outs.
-//! - [`greedy`]: options and results of a selection; [`greedy::strategy`] for strategies of your own,
+//! - [`greedy`]: options and results of a selection, with [`greedy::strategy`] for your own strategies and
 //!   [`greedy::job`] for front ends.
-//! - [`model`]: fitted models, and models as files.
+//! - [`model`]: fitted models, and model files.
 //! - [`mod@tune`]: lambda and the number of features, chosen together.
 //! - [`warning`]: warnings about data and results, as values.
 //!
-//! Every function that can fail fails with an [`Error`]: its kind, and a text that says the rest.
+//! Every function that can fail returns an [`Error`]: its kind, and a text that says the rest.
 //!
-//! The library prints nothing and ends no process; it works on the threads of the current rayon
-//! pool, and results do not depend on how many they are.
+//! The library prints nothing and ends no process. It works on the threads of the current rayon pool, and results
+//! do not depend on their number.
 
 pub mod columns;
 pub mod data;

@@ -7,7 +7,7 @@ use serde::Deserialize;
 
 use crate::error::{Error, Result};
 
-/// The memory that a call may take: a limit, and what the caller has taken of it. As JSON: the limit.
+/// The memory that a call may take: a limit, and the memory that the caller holds. The JSON is the limit.
 ///
 /// ```
 /// use rankrls::memory::Memory;
@@ -19,50 +19,50 @@ use crate::error::{Error, Result};
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(from = "Option<u64>")]
 pub struct Memory {
-    /// Bytes that may be in use, in all; `None`: no limit.
+    /// Most bytes in use in all; `None`: no limit.
     pub limit: Option<u64>,
-    /// Bytes in use besides the data and the column classes that a call is given, which it counts.
+    /// Bytes held besides the data and the column classes of a call, which the call counts itself.
     pub held: u64,
 }
 
 impl Memory {
-    /// At most so many `bytes` in all, of which nothing is taken; `None`: no limit.
+    /// At most `bytes` in all, of which none are held; `None`: no limit.
     pub fn limit(bytes: impl Into<Option<u64>>) -> Self {
         let (limit, held) = (bytes.into(), 0);
         Self { limit, held }
     }
 
-    /// The same with so many `bytes` more in use.
+    /// The same with `bytes` more held.
     #[must_use]
     pub fn holding(self, bytes: u64) -> Self {
         let held = self.held.saturating_add(bytes);
         Self { held, ..self }
     }
 
-    /// The same with a limit of so many `bytes`, unless there is one.
+    /// The same under a limit of `bytes`, unless there is one.
     #[must_use]
     pub fn within(self, bytes: Option<u64>) -> Self {
         let limit = self.limit.or(bytes);
         Self { limit, ..self }
     }
 
-    /// Bytes that may be taken yet; `None`: no limit.
+    /// Bytes left; `None`: no limit.
     pub fn left(self) -> Option<u64> {
         self.limit.map(|limit| limit.saturating_sub(self.held))
     }
 
-    /// Whether so many `bytes` more are within the limit.
+    /// Whether `bytes` more are within the limit.
     pub(crate) fn allows(self, bytes: u64) -> bool {
         let all = self.holding(bytes).held;
         self.limit.is_none_or(|limit| all <= limit)
     }
 
-    /// The same with so many `bytes` more in use. Every large block is asked for here, before it is taken.
+    /// The same with `bytes` more held. Every large block is required here before it is allocated.
     ///
-    /// `what` is the block, with its verb; `remedy` says what to do.
+    /// `what` is the block, with its verb. `remedy` says what to do.
     ///
     /// # Errors
-    /// Of the kind [`Memory`](crate::Kind::Memory) where the limit does not allow the bytes.
+    /// Of the kind [`Memory`](crate::Kind::Memory), if the limit does not allow the bytes.
     ///
     /// ```
     /// use rankrls::memory::Memory;
@@ -113,12 +113,12 @@ impl From<u64> for Memory {
     }
 }
 
-/// A number of bytes as people write it: `8GiB`, `2.5GB`, `1000000 bytes`. Above 0 where it is read.
+/// A number of bytes as people write it: `8GiB`, `2.5GB`, `1000000 bytes`. It must be above 0 when it is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Bytes(pub u64);
 
 impl Bytes {
-    /// The number, and the same in a unit that can be read where it is large.
+    /// The number, and for large ones the same in a readable unit.
     pub(crate) fn exact(self) -> String {
         if self.0 < 1 << 10 {
             return self.to_string();
@@ -165,7 +165,7 @@ impl FromStr for Bytes {
     }
 }
 
-/// A whole number is multiplied exactly, others to the precision of a float.
+/// Whole numbers are multiplied exactly, and others to the precision of a float.
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
@@ -180,7 +180,7 @@ fn times(number: &str, unit: u64) -> Option<u64> {
 }
 
 impl fmt::Display for Bytes {
-    /// In the largest binary unit of which there is one.
+    /// In the largest binary unit that does not exceed it.
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let units = [("TiB", 40), ("GiB", 30), ("MiB", 20), ("KiB", 10)];
         match units.into_iter().find(|(_, shift)| self.0 >> shift > 0) {

@@ -2,7 +2,7 @@
 
 use crate::error::Error;
 
-/// The error of a name that none of the values of this `kind` has.
+/// The error of a name that no value of this `kind` has.
 pub(crate) fn unknown(kind: &str, found: &str, names: &[&str]) -> Error {
     let expected = names.join(", ");
     Error::options(format!(
@@ -10,8 +10,7 @@ pub(crate) fn unknown(kind: &str, found: &str, names: &[&str]) -> Error {
     ))
 }
 
-/// Gives an enum the names of its values, all of which are listed: `ALL`, `name` and the traits of
-/// [`named`].
+/// Gives an enum the names of its listed values: `ALL`, `name` and the traits of [`named`].
 macro_rules! names {
     ($type:ident, $kind:literal, $($value:ident => $name:literal),+ $(,)?) => {
         impl $type {
@@ -30,7 +29,7 @@ macro_rules! names {
     };
 }
 
-/// Writes and reads the names of an enum that has `ALL` and `name`, and of a value that is not among all.
+/// Writes and reads the names of an enum that has `ALL` and `name`. `other` is a value outside of `ALL`.
 macro_rules! named {
     ($type:ident, $kind:literal $(, $other:ident)?) => {
         impl std::fmt::Display for $type {
@@ -67,7 +66,7 @@ macro_rules! named {
 
 pub(crate) use {named, names};
 
-/// Which pairs of examples a model is to order, and what each of them counts.
+/// The pairs of examples that a model should order, and their weights.
 ///
 /// | objective | loss | the same as |
 /// |---|---|---|
@@ -75,14 +74,14 @@ pub(crate) use {named, names};
 /// | `global` | `sum_{i<j} ((y_i - y_j) - (f_i - f_j))^2` over all examples | one query and ridge parameter `lambda / m` |
 /// | `pairs` | `sum_e c_e (g_e - (f_i - f_j))^2` over given preferences `e` of `i` to `j` | |
 ///
-/// Under `global` a model without `h` of the examples has ridge parameter `lambda / (m - h)`, as in
-/// RLScore: the loss is a sum over pairs, of which fewer are left.
+/// Under `global`, a model without `h` of the examples has ridge parameter `lambda / (m - h)`, as in RLScore: its
+/// loss sums over fewer pairs.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub enum Objective {
     /// Pairs within queries (`QueryRankRLS`).
     #[default]
     Query,
-    /// All pairs, whatever their queries (`GlobalRankRLS`).
+    /// All pairs, within queries or not (`GlobalRankRLS`).
     Global,
     /// Given pairs (`PPRankRLS`).
     Pairs,
@@ -91,12 +90,12 @@ pub enum Objective {
 names!(Objective, "objective", Query => "query", Global => "global", Pairs => "pairs");
 
 impl Objective {
-    /// Whether it is `query`, which is not written where it would be.
+    /// Whether it is `query`, the default, which is not written.
     pub fn is_query(&self) -> bool {
         *self == Self::Query
     }
 
-    /// Whether it compares examples of the same query, and no others. Else all examples are one query.
+    /// Whether it compares only examples of the same query. Otherwise all examples are one query.
     pub fn is_within_queries(self) -> bool {
         matches!(self, Self::Query)
     }

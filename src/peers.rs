@@ -1,10 +1,9 @@
-//! Ranks: processes, or threads, that each have some of the columns and take every step together.
+//! Ranks: processes or threads that each have some of the columns and take every step together.
 //!
-//! Each rank has all rows, labels and queries, the state of the selection, and the columns that
-//! [`share`](crate::columns::share) gives it. [`ColumnClasses::among`] makes the column
-//! classes of a rank know the others; all that selects from them then selects from the columns of
-//! all ranks, and ends with the same features, errors and weights on every rank, to the last bit
-//! those of one rank with all columns.
+//! Each rank has all rows, labels and queries, the state of the selection, and its
+//! [`share`](crate::columns::share) of the columns. [`ColumnClasses::among`] makes the classes of a rank
+//! know the others. A selection on them then is over the columns of all ranks. It ends with the same features,
+//! errors and weights on every rank, equal to the last bit to one rank with all columns.
 //!
 //! ```
 //! use rankrls::columns::share;
@@ -39,23 +38,22 @@ use serde::de::DeserializeOwned;
 
 use crate::memory::Memory;
 
-/// The ranks of a job, as one of them sees them.
+/// The ranks of a job, from the view of one of them.
 ///
-/// Ranks work in step: every rank calls the same methods in the same order. A rank that is lost
-/// ends the job.
+/// Ranks work in step: every rank calls the same methods in the same order. A lost rank ends the job.
 pub trait Peers: fmt::Debug + Send + Sync {
     /// The number of this rank, from 0.
     fn rank(&self) -> usize;
 
-    /// How many ranks there are.
+    /// Number of ranks.
     fn count(&self) -> usize;
 
-    /// The words of every rank, in order of ranks. They may differ in length.
+    /// The words of every rank, in the order of ranks. They may differ in length.
     fn gather(&self, own: Vec<u64>) -> Vec<Vec<u64>>;
 }
 
 impl dyn Peers + '_ {
-    /// The values of every rank, in order of ranks.
+    /// The values of every rank, in the order of ranks.
     #[expect(clippy::missing_panics_doc, reason = "ranks are of one version")]
     pub fn all<T: Clone + Serialize + DeserializeOwned>(&self, own: &T) -> Vec<T> {
         if self.count() == 1 {
@@ -66,12 +64,12 @@ impl dyn Peers + '_ {
         all.iter().map(value).collect()
     }
 
-    /// Whether a rank says yes.
+    /// Whether any rank says yes.
     pub(crate) fn any(&self, yes: bool) -> bool {
         self.all(&yes).contains(&true)
     }
 
-    /// The memory of the ranks that hold most and are allowed least: so all ranks plan alike.
+    /// The largest held memory and the least limit of all ranks, so that all ranks plan alike.
     pub(crate) fn agreed(&self, own: Memory) -> Memory {
         let all = self.all(&(own.held, own.limit));
         let held = all.iter().map(|&(held, _)| held).fold(0, u64::max);
@@ -84,8 +82,8 @@ impl dyn Peers + '_ {
     }
 }
 
-/// A value as words: its bytes, filled up with zeros. Types whose serialisation depends on values, as that
-/// of options does, have no place in them.
+/// A value as words: its bytes, padded with zeros. Types whose serialisation depends on their values, such as
+/// options, are not suitable.
 #[expect(
     clippy::missing_panics_doc,
     reason = "numbers, texts and lists of them have bytes"
@@ -97,7 +95,7 @@ pub fn to_words<T: Serialize>(value: &T) -> Vec<u64> {
     words.iter().copied().map(u64::from_le_bytes).collect()
 }
 
-/// The value of which these are the [words](to_words), if they are.
+/// The value with these [words](to_words). `None` if they are not such a value.
 pub fn from_words<T: DeserializeOwned>(words: &[u64]) -> Option<T> {
     let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
     postcard::from_bytes(&bytes).ok()
@@ -142,7 +140,7 @@ impl Peers for Thread {
 
     fn gather(&self, own: Vec<u64>) -> Vec<Vec<u64>> {
         for sender in &self.senders {
-            // A rank that is gone is found below.
+            // The receiving side finds a lost rank.
             let _ = sender.send(own.clone());
         }
         let receive = |(rank, receiver): (usize, &Mutex<Receiver<_>>)| {
@@ -155,11 +153,11 @@ impl Peers for Thread {
     }
 }
 
-/// Does `work` as `count` ranks, a thread each with a pool of one thread of its own, and returns
-/// their results in order of ranks.
+/// Does `work` as `count` ranks, each in a thread with its own pool of one thread. Returns the results in the order
+/// of ranks.
 ///
 /// # Panics
-/// When a rank does, or when threads cannot be started.
+/// If a rank panics, or if threads cannot be started.
 pub fn on_threads<T: Send>(count: usize, work: impl Fn(Arc<dyn Peers>) -> T + Sync) -> Vec<T> {
     let mut senders: Vec<Vec<Sender<_>>> = (0..count).map(|_| Vec::new()).collect();
     let receivers = (0..count).map(|_| {

@@ -1,8 +1,7 @@
-//! Work that ends when it is asked to, wherever it is: for programs that cannot wait for the end of
-//! a step.
+//! Work that ends on request, for programs that cannot wait for the end of a step.
 //!
-//! Long loops look at the request and skip their rest, so that what they leave means nothing. The function that
-//! has started them looks once more when they are done, and fails with [`Error::stopped`] then.
+//! Long loops check for a request and skip their rest, so their results mean nothing. The function that started
+//! them checks again at their end, and then fails with [`Error::stopped`].
 //!
 //! ```
 //! use rankrls::data::sample;
@@ -29,16 +28,16 @@ use rayon::ThreadPool;
 
 use crate::error::{Error, Result};
 
-/// A request to end, which clones share. Nothing takes it back.
+/// A request to end, shared by clones. It cannot be withdrawn.
 #[derive(Debug, Clone, Default)]
 pub struct Stop {
     requested: Arc<AtomicBool>,
-    /// How often [`run`](Self::run) is at work.
+    /// Number of present calls of [`run`](Self::run).
     runs: Arc<AtomicUsize>,
 }
 
 thread_local! {
-    /// The request that the threads of a pool heed.
+    /// The request that the threads of a pool obey.
     static HEEDED: RefCell<Option<Stop>> = const { RefCell::new(None) };
 }
 
@@ -48,7 +47,7 @@ impl Stop {
         Self::default()
     }
 
-    /// Asks the work to end, now and from now on.
+    /// Asks present and later work to end.
     pub fn request(&self) {
         self.requested.store(true, Ordering::Relaxed);
     }
@@ -58,8 +57,8 @@ impl Stop {
         self.requested.load(Ordering::Relaxed)
     }
 
-    /// A pool of so many threads (0: one a core), or of fewer where the system has no more, for all that a program
-    /// does: in it, [`run`](Self::run) starts no others.
+    /// A pool of `threads` threads (0: one a core), or of fewer if the system has no more. It serves a whole
+    /// program: in it, [`run`](Self::run) starts no other pool.
     pub fn pool(&self, threads: usize) -> io::Result<ThreadPool> {
         let mut threads = threads;
         loop {
@@ -79,13 +78,12 @@ impl Stop {
         }
     }
 
-    /// Does `work` on a [`pool`](Self::pool) of so many threads. `None` where it was asked to end
-    /// before there was a result: an error is none then, whatever it says. A selection that has taken a step
-    /// ends with its steps so far, and a grid with the models so far, as if an observer had ended them. Passes of
-    /// a selection, training, the search for column classes and the reading of text heed the request after some
-    /// milliseconds.
+    /// Does `work` on a [`pool`](Self::pool) of `threads` threads. `None` if it was asked to end before it had a
+    /// result, even if it returned an error. A selection with steps ends with these steps, and a grid with its
+    /// models so far, as if an observer had ended them. Passes of a selection, training, the search for column
+    /// classes and the reading of text obey within milliseconds.
     ///
-    /// Not for ranks that share columns: one that ends leaves the others waiting.
+    /// Not for ranks that share columns: a rank that ends leaves the others waiting.
     pub fn run<T: Send, E: Send>(
         &self,
         threads: usize,
@@ -104,21 +102,21 @@ impl Stop {
         Ok(self.pool(threads)?.install(at_work))
     }
 
-    /// Whether work that is under way was asked to end.
+    /// Whether running work was asked to end.
     fn ends_work(&self) -> bool {
         self.is_requested() && self.runs.load(Ordering::Relaxed) > 0
     }
 }
 
-/// Whether the work of this thread's pool was asked to end. Loops look once a block of work that takes some
-/// milliseconds at most.
+/// Whether the work of this thread's pool was asked to end. Loops check once a block of work, which takes at most
+/// some milliseconds.
 pub(crate) fn requested() -> bool {
     #[cfg(test)]
     tests::look();
     HEEDED.with_borrow(|heeded| heeded.as_ref().is_some_and(Stop::ends_work))
 }
 
-/// Fails if the work was asked to end: what its loops have found counts only where it was not.
+/// Fails if the work was asked to end: the results of its loops then mean nothing.
 pub(crate) fn check() -> Result<()> {
     if requested() {
         return Err(Error::stopped());
@@ -126,7 +124,7 @@ pub(crate) fn check() -> Result<()> {
     Ok(())
 }
 
-/// The result of work; `None` for an error if the work was asked to end, which may be why it failed.
+/// The result of work. `None` for an error if the work was asked to end, which may be its cause.
 pub(crate) fn unless_stopped<T, E>(result: Result<T, E>) -> Option<Result<T, E>> {
     match result {
         Err(_) if requested() => None,
@@ -150,11 +148,11 @@ mod tests {
     use crate::tune::{self, Tune, TuneEvent, Tuning};
 
     thread_local! {
-        /// Looks at the request before one is made.
+        /// Number of checks before a request is made.
         static LOOKS: Cell<Option<usize>> = const { Cell::new(None) };
     }
 
-    /// Counts a look of this thread, and makes the request after the last.
+    /// Counts a check of this thread, and makes the request after the last.
     pub(super) fn look() {
         let Some(left) = LOOKS.get() else {
             return;
@@ -225,8 +223,8 @@ mod tests {
             ..Tune::new(GreedyRankRls::new(3, None), one())
         };
         let tuning = Tuning::new(&data, &options);
-        // Three steps a selection: in the second fold of the first strategy there is no model yet,
-        // and in its last step all of its models.
+        // A selection has three steps. In the second fold of the first strategy there is no model yet, and in its
+        // last step all models exist.
         for (left, models) in [(1, None), (8, None), (9, Some(3)), (11, Some(3))] {
             let stop = Stop::new();
             let (mut steps, mut begun) = (0, 0);
@@ -280,7 +278,7 @@ mod tests {
             assert_eq!(stop.run(1, threads).unwrap().unwrap().unwrap(), 3);
             assert_eq!(other.run(1, threads).unwrap().unwrap().unwrap(), 1);
             stop.request();
-            // Only work that is run ends.
+            // Only running work ends.
             assert!(check().is_ok());
             assert!(stop.run(1, check).unwrap().is_none());
             assert!(other.run(1, check).unwrap().is_some());
@@ -294,9 +292,9 @@ mod tests {
         assert!(std::panic::catch_unwind(run).is_err());
     }
 
-    /// Asks work on so many `threads` to end before the first look of one of them at the request, before later ones,
-    /// until none looks so often; `check` sees what it returns. On two threads the scheduler
-    /// decides which is first, and where the other is then.
+    /// Runs work on `threads` threads again and again. The request comes before the first check, then before later
+    /// ones, until no run has as many checks. `check` sees each result. On two threads the scheduler decides the
+    /// order.
     fn at_every_look<T: Send>(
         threads: usize,
         work: impl Fn() -> Result<T> + Sync,
@@ -319,7 +317,7 @@ mod tests {
         }
     }
 
-    /// What a request leaves of `work` is the beginning of the whole, at any moment: `check` compares.
+    /// A request leaves the beginning of the whole `work`, at any moment. `check` compares the two.
     fn at_any_moment<T: Send + Sync>(work: impl Fn() -> Result<T> + Sync, check: impl Fn(&T, T)) {
         let whole = work().unwrap();
         for threads in [1, 2] {

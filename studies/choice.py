@@ -1,11 +1,12 @@
-"""Measures what `select` chooses without options, beside the twelve settings: data/choice.csv.
+"""Compares the choice of `select` without options with twelve settings: data/choice.csv.
 
 RANKRLS_CORPORA=FOLDER python studies/choice.py [GUM]     # an hour or two
 python studies/choice.py --small                          # a trial, in target/trials
 
-Each of the twelve settings has its strategy, scale of labels and scale of columns; folds of the training
-queries choose its lambda. `select` without options chooses among them, and sees no test data. GUM is a
-folder with the corpora train and test, as docs/evidence.md builds them. target/choice keeps what is measured.
+Each of the twelve settings has its strategy, scale of labels and scale of columns. Folds of the
+training queries choose its lambda. `select` without options chooses among them, and sees no
+test data. GUM is a folder with the corpora train and test, as docs/evidence.md builds them.
+target/choice keeps the measurements.
 """
 
 import argparse
@@ -34,7 +35,7 @@ def by_query(train):
 
 
 def drawn(train, queries, draws, tests):
-    """Pairs of texts: disjoint sets of so many queries, each beside the same other queries as test data."""
+    """Pairs of texts: disjoint sets of `queries` queries, each with the same test queries."""
     rows = by_query(train)
     names = list(rows)
     random.Random(1).shuffle(names)
@@ -56,7 +57,7 @@ def both_ways(folder):
 
 
 def in_units(pairs):
-    """The same data with each column in a unit of its own, from 1e-3 to 1e6."""
+    """The same data with a different unit for each column, from 1e-3 to 1e6."""
     for seed, pair in enumerate(pairs):
         units = 10 ** np.random.default_rng(seed).uniform(-3, 6, 10_000)
 
@@ -98,7 +99,7 @@ def by_words(folder):
 
 
 def data_sets(corpora, gum, small):
-    """For each data set its most features, and texts to train on and to test on."""
+    """Each data set with its largest number of features, and its training and test texts."""
     documents = both_ways(CORPORA / "documents")
     yield "documents", 10, documents
     if small:
@@ -119,7 +120,7 @@ def data_sets(corpora, gum, small):
 
 
 def measured(folder, k, setting):
-    """The choice, and the concordance index of each test query; without a setting all is chosen."""
+    """The choice, and the concordance index of each test query. No setting: choose all."""
     file = folder / ("-".join(setting or ["chosen"]) + f", {k}.json")
     if not file.exists():
         model, queries = folder / "model.json", folder / "queries.csv"

@@ -1,6 +1,6 @@
 """Draws the figures of docs/ and fills in the tables of docs/evidence.md, from the files in data/.
 
-python studies/figures.py            # writes what changed
+python studies/figures.py            # writes changed files
 python studies/figures.py --check    # writes nothing, and fails if something would change
 """
 
@@ -30,7 +30,7 @@ def short(value, _=None):
 
 
 def logarithmic(axis, ticks=None):
-    """A logarithmic axis with plain numbers; less than two decades have 2 and 5, too."""
+    """A logarithmic axis with plain numbers; below two decades also with 2 and 5."""
     getattr(axis.axes, f"set_{axis.axis_name}scale")("log")
     low, high = axis.get_view_interval()
     axis.set_major_locator(LogLocator(subs=[1, 2, 5] if high < 100 * low else [1]))
@@ -50,14 +50,14 @@ def lines(axes, data, x, y, series, named=True):
 
 
 def level(axes, value, text, below=False):
-    """A dashed line at a value, with words."""
+    """A dashed line at a value, with a label."""
     axes.axhline(value, color=colour("muted"), linestyle="--", linewidth=1)
     where = {"xycoords": ("axes fraction", "data"), "textcoords": "offset points"}
     axes.annotate(text, (0, value), (4, -12 if below else 4), color=colour("muted"), **where)
 
 
 def growth(axes, panel):
-    """Dotted guides: what grows in proportion has their slope."""
+    """Dotted guides with the slope of growth in proportion."""
     low, high = axes.get_xlim()
     bottom, top = axes.get_ylim()
     for start in [10.0**power for power in range(-8, 8)]:
@@ -67,7 +67,7 @@ def growth(axes, panel):
 
 
 def legend(axes, text):
-    """Words in place of a diagram."""
+    """Text in place of a diagram."""
     axes.set_axis_off()
     style = {"va": "top", "color": colour("muted"), "linespacing": 1.6}
     axes.text(0, 1, text, transform=axes.transAxes, **style)
@@ -136,13 +136,13 @@ def kept(figure, title=None):
 
 
 def kept_on_page(figure):
-    """The same with a title, which figures of the paper have in their captions."""
+    """The same with a title. Figures of the paper have captions instead."""
     share = shares().groupby("k").mean()["distil"]
     kept(figure, f"Twenty features of distil keep {share[20]:.0%} of what all columns gain")
 
 
 def when(figure):
-    """Time of a selection by strategy, of data that differ in one thing."""
+    """Time of a selection by strategy, on data that differ in one property."""
     data = read("when")
     data["milliseconds"] = 1000 * data.seconds
     groups = {
@@ -176,7 +176,7 @@ def when(figure):
 
 
 def scaling(figure):
-    """How time and memory of `bounded` grow, and those of `dense`."""
+    """Growth of time and memory, for `bounded` and `dense`."""
     data = read("scaling")
     data["megabytes"] = data.peak_bytes / 1e6
     seconds, memory = "select_seconds", "megabytes"
@@ -215,10 +215,10 @@ def scaling(figure):
 
 
 def cost(figure):
-    """Time against memory of a selection: a dot for each tool, full if it is Algorithm 1's."""
+    """Time against memory of a selection: a dot for each tool, full for Algorithm 1."""
     axes, peers = figure.subplots(), read("peers")
     peers = peers[peers.drawn == "yes"]
-    places = {  # of labels: beside the dot but for these
+    places = {  # of labels that do not stand beside their dot
         "rankrls bounded": (0, -14, "center"),
         "rankrls lowmem": (0, 13, "center"),
         "OrthogonalMatchingPursuit": (-9, 0, "right"),
@@ -257,7 +257,7 @@ def cost(figure):
 
 
 def path(figure):
-    """The index of the queries that chose, and of others, by number of features."""
+    """The index of the choosing queries, and of unseen ones, by number of features."""
     axes, data = figure.subplots(), read("path")
     kinds = [("lqo_cindex", "promised", "--"), ("test_cindex", "unseen", "-")]
     for strategy, own in data.groupby("strategy", sort=False):
@@ -318,7 +318,7 @@ def funnel(figure):
 
 
 def tables(page):
-    """The page with a table for each group of GUM, and the share of all columns' gain that is kept."""
+    """The page with a table for each group of GUM, and the kept share of all columns' gain."""
     data = read("quality")
     for number, group in enumerate([GUM, ALL_OF_GUM], 1):
         own = data[(data.group == group) & (data.labels == "sqrt-sd")]
@@ -349,7 +349,7 @@ def tables(page):
 
 
 def choice():
-    """Rows of the table of what is chosen where: each a mean over draws."""
+    """Rows of the table of choices by data set: each a mean over draws."""
     titles = [
         "data",
         "queries",
@@ -378,7 +378,7 @@ def choice():
 
 
 def peers():
-    """Rows of the table of other packages: `ahead` is of exact selection, `shared` columns are its own."""
+    """Rows of the table of other packages: `ahead` is the lead of exact selection, `shared` counts its columns."""
     titles = [
         "selector",
         "selection",
@@ -424,7 +424,7 @@ def main():
     changed = [file for file, own in new.items() if not file.exists() or file.read_bytes() != own]
     for file in changed:
         if check:
-            print(f"{file.relative_to(ROOT)} is not what studies/figures.py makes of the CSV files")
+            print(f"{file.relative_to(ROOT)} differs from the result of studies/figures.py")
         else:
             file.parent.mkdir(exist_ok=True)
             file.write_bytes(new[file])

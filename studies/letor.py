@@ -5,7 +5,7 @@ python studies/letor.py MQ2008/Fold*                # seconds a fold; RANKRLS na
 A fold is a folder with train.txt, vali.txt and test.txt, plain, .gz or .zst. Greedy RankRLS is
 `rankrls tune` judged by the validation data: all features, every lambda of 2^-10..2^10, and the
 largest mean average precision. RankRLS on all features is `rankrls train` with each lambda, chosen
-likewise; of equal ones the larger lambda. Test data have no part in a choice.
+likewise. Of equal values, the larger lambda wins. Test data choose nothing.
 """
 
 import json

@@ -1,13 +1,12 @@
-"""Measures again what the figures show, by the program, and writes the CSV files in data/.
+"""Measures the figures again, by the program, and writes the CSV files in data/.
 
 python studies/measure.py path funnel                    # seconds
 python studies/measure.py when                           # 10 minutes
 python studies/measure.py scaling # a quarter of an hour, 16 GB of memory
 python studies/measure.py --small when scaling           # a trial, in target/trials
 
-A selection is a process of its own. Times are medians of five, or of as many as half a minute has, and
-count the column classes.
-`peak_bytes` is the most memory of the process.
+A selection is a process of its own. Times are medians of five runs, or of the runs in half a
+minute, and include the column classes. `peak_bytes` is the most memory of the process.
 """
 
 import argparse
@@ -26,7 +25,7 @@ CORPORA = ROOT / "corpora"
 
 
 def run(*command):
-    """What a command prints."""
+    """The output of a command."""
     done = subprocess.run(
         [str(part) for part in command], check=True, stdout=subprocess.PIPE, text=True, cwd=ROOT
     )
@@ -34,7 +33,7 @@ def run(*command):
 
 
 def rankrls():
-    """The program: `RANKRLS` names it, or it is built."""
+    """The program that `RANKRLS` names, or a built one."""
     if "RANKRLS" not in os.environ:
         run("cargo", "build", "--quiet", "--release", "--locked", "--package", "rankrls-cli")
         os.environ["RANKRLS"] = str(
@@ -53,7 +52,7 @@ def select(data, k, *options, runs=1):
 
 
 def zipf(folder, rows, queries, columns, nonzeros, shared=85):
-    """Drawn data: columns by Zipf's law; rows of a query share so many percent of their entries."""
+    """Drawn data: columns by Zipf's law; rows of a query share a percentage of their entries."""
     file = Path(folder) / "drawn.svm"
     draw = "cargo run --quiet --release --package rankrls-benches --example draw"
     run(*draw.split(), rows, queries, columns, nonzeros, shared, file)
@@ -61,7 +60,7 @@ def zipf(folder, rows, queries, columns, nonzeros, shared=85):
 
 
 def path(small):
-    """The index by number of features: of the queries that chose, and of others."""
+    """The index by number of features: of the choosing queries, and of unseen ones."""
     k = 5 if small else 60
     test = ["--test", CORPORA / "link-parses/test.svm.zst", "--metrics", "cindex"]
     for strategy, name in [("bounded", "exact"), ("distil", "distil")]:
@@ -79,7 +78,7 @@ def path(small):
 
 
 def funnel(small):
-    """Candidates that are left after each level of `bounded`."""
+    """Candidates left after each level of `bounded`."""
     found = select("@parses", 3 if small else 20, "--lambda", 16, "--strategy", "bounded")
     for step in found["steps"]:
         candidates = found["data"]["column_classes"] - step["step"] + 1
@@ -90,7 +89,7 @@ def funnel(small):
 
 
 def when(small):
-    """Data that differ from one base in one thing."""
+    """Data that differ from one base in one property."""
     base = {"rows": 1000, "columns": 10_000, "entries": 50, "size": 10, "k": 10}
     groups = {
         "columns": [
@@ -161,7 +160,7 @@ SIZES = {  # of corpora of parses that grow in one thing: rows, queries, columns
 
 
 def scaling(small):
-    """How the cost of `bounded` grows, on drawn data."""
+    """Growth of the cost of `bounded` on drawn data."""
     for study, sizes in SIZES.items():
         for size in sizes[: 1 if small else None]:
             if small and size[0] > 8000:

@@ -2,7 +2,7 @@
 
 
 def filled(text, marker, lines):
-    """The text of a page with these lines in place of those of the part."""
+    """The text of a page with these lines in the part of this marker."""
     begin = f"<!-- {marker} -->\n"
     if begin not in text:
         raise ValueError(f"expected the line {begin!r}")

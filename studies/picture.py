@@ -1,9 +1,9 @@
-"""The picture of README: two parses of a sentence, and the features that decide between them.
+"""The picture of README: two parses of a sentence, and the deciding features.
 
 python studies/picture.py en_ewt-ud-test.conllu    # makes data/picture-* again, and draws; some minutes
 
 It trains on parses of the treebank, as README does, and explains the parses of the sentence in
-data/picture.conllu. It takes the Link Grammar parser. `rankrls explain --plot` draws.
+data/picture.conllu. It needs the Link Grammar parser. `rankrls explain --plot` draws.
 """
 
 import json
@@ -19,7 +19,7 @@ MODEL, ROWS, TEXTS = (DATA / f"picture{end}" for end in ["-model.json", ".svm", 
 
 
 def columns(rows):
-    """The entries in columns of the model: the others, which are thousands, change nothing."""
+    """The entries in columns of the model. Thousands of others change nothing."""
     shown = run(rankrls(), "inspect", MODEL, "--json")
     kept = {str(step["feature"]) for step in json.loads(shown)["steps"]}
     lines = [line.split() for line in rows.splitlines() if not line.startswith("#")]

@@ -1,14 +1,14 @@
-"""Measures again which selector ranks unseen queries best: data/quality.csv.
+"""Measures again how well selectors rank unseen queries: data/quality.csv.
 
 RANKRLS_CORPORA=FOLDER python studies/quality.py target/gum    # hours
 python studies/quality.py target/gum --headline                # half an hour: data/draws.csv alone
 python studies/quality.py FOLDER --small                       # a trial, in target/trials
 
-FOLDER has the corpora train, dev and test, as docs/evidence.md builds them. Training
-sets are drawn by queries. Five folds of the training queries choose lambda of each selector, scale
-of labels and number of features; `distil` has its default. Selectors of other packages choose
-features, which RankRLS weighs with a lambda found likewise. target/quality keeps what is measured. data/draws.csv has the index of each draw, for the
-selectors of README.md.
+FOLDER has the corpora train, dev and test, as docs/evidence.md builds them. Training sets are
+drawn by queries. Five folds of the training queries choose lambda for each selector, scale of
+labels and number of features. `distil` has its default. Selectors of other packages choose
+features, which RankRLS weights with a lambda chosen likewise. target/quality keeps the
+measurements. data/draws.csv has the index of each draw, for the selectors of README.md.
 """
 
 import argparse
@@ -47,7 +47,7 @@ def texts(files):
 
 
 def drawn(group, train, tests, queries=None, draws=1):
-    """Folders with train.svm and test.svm: disjoint sets of so many queries, or all."""
+    """Folders with train.svm and test.svm: disjoint sets of queries, or all queries."""
     rows = {}
     for line in texts(train):
         rows.setdefault(line.split()[1], []).append(line)
@@ -105,7 +105,7 @@ def by_all_columns(folder, train, labels):
 
 def by_peer(folder, selector, labels, ks):
     x, y, queries = read(str(folder / "train.svm"))
-    # Of columns with the same entries the first.
+    # The first of all columns with the same entries.
     entries = [slice(*x.indptr[place : place + 2]) for place in range(x.shape[1])]
     keys = [(x.indices[own].tobytes(), x.data[own].tobytes()) for own in entries]
     first = {key: place for place, key in reversed(list(enumerate(keys))) if key[0]}
@@ -125,7 +125,7 @@ def by_peer(folder, selector, labels, ks):
 
 
 def measured(folder, selector, labels, ks):
-    """For each k the index over folds, and that of each test query."""
+    """For each k, the index over folds and the index of each test query."""
     file = folder / f"{selector}, {labels}.json"
     if not file.exists():
         print(folder.name, file.stem)
@@ -143,8 +143,8 @@ def measured(folder, selector, labels, ks):
 
 
 def table(group, folders, selectors, ks):
-    """Lines of the CSV file. `ahead` is by how much a selector is better than the first one, then
-    the standard error of that over queries, and its deviation over draws.
+    """Lines of the CSV file. `ahead` is the lead of a selector over the first one, followed by
+    its standard error over queries and its deviation over draws.
     """
     scales = ["raw", "sqrt-sd"]
     for selector in selectors:

@@ -8,9 +8,9 @@ table in Markdown, how many columns each ranker needs, and writes all figures as
     python studies/rankers.py TRAIN --test TEST [--validation VALIDATION] -k 10 20 50
     RANKRLS_CORPORA=FOLDER python studies/rankers.py --fill    # tables of data/rankers.md
 
-Lambda, numbers of rounds and all other settings are chosen by --measure on validation queries.
-Without validation data these are a quarter of the training queries; models are then trained again
-on all training queries. Test queries choose nothing.
+Validation queries choose lambda, numbers of rounds and all other settings by --measure. Without
+validation data, a quarter of the training queries choose, and models are then trained again on
+all training queries. Test queries choose nothing.
 
 Without DATA the script takes a small part of corpora/parses. --fill takes some ten minutes.
 """
@@ -39,7 +39,7 @@ MEASURES = ["map", "p@10", "ndcg@10", "mean-ndcg", "err", "cindex"]
 STRATEGIES = ["distil", "exact", "fs-ed", "univariate", "random"]
 SELECTION_LAMBDAS = [4.0, 16.0, 64.0]
 LAMBDAS = [4.0**exponent for exponent in range(-1, 6)]
-# Of the hinge losses of all pairs together, against half the squared norm of the weights.
+# Weights of the hinge losses of all pairs, against half the squared norm of the weights.
 COSTS = [0.3, 3.0, 30.0, 300.0]
 ROUNDS = [25, 50, 100, 200, 400]
 PENALTIES = [0.001, 0.01, 0.1, 1.0]
@@ -55,7 +55,7 @@ class Rows(NamedTuple):
 
 
 class Data(NamedTuple):
-    """`held` choose the settings of models of `fit`; the last models are of `whole`."""
+    """`held` choose the settings of models of `fit`. The last models use `whole`."""
 
     fit: Rows
     held: Rows
@@ -87,7 +87,7 @@ def rank_rls(rows, alphas, options):
 
 def rank_svm(rows, costs, options):
     better, worse = pairs(rows)
-    # A classifier wants two classes: every second pair is turned round.
+    # A classifier needs two classes, so every second pair is turned round.
     turned = np.arange(len(better)) % 2 == 1
     X = rows.X.tocsr() if sp.issparse(rows.X) else rows.X
     differences = X[np.where(turned, worse, better)] - X[np.where(turned, better, worse)]
@@ -146,7 +146,7 @@ def rank_boost(rows, rounds, options, bins=10):
 def grades(rows):
     """Whole grades for gradients of NDCG, and whether gains are exponential.
 
-    Labels that are no small whole numbers become their place among the labels of their query.
+    Labels that are not small whole numbers become their ranks among the query's labels.
     """
     if (rows.y == np.floor(rows.y)).all() and rows.y.min() >= 0 and rows.y.max() <= 30:
         return rows.y.astype(int), True
@@ -244,7 +244,7 @@ def cut(tree, nmin):
     return end
 
 
-# The learner, its settings, and whether equal columns are given once: linear models weigh each.
+# Learner, settings, and whether it gets equal columns once. Linear models weigh each.
 RANKERS = {
     "RankRLS": (rank_rls, LAMBDAS, False),
     "RankSVM (LinearSVC)": (rank_svm, COSTS, False),
@@ -318,13 +318,13 @@ def judge(options, rows, scores):
 
 
 def ruled(options, measure):
-    """The measure by what is relevant, where that counts for it."""
+    """The measure with its rule of relevance, if it has one."""
     least = options.relevant_from
     return f"{measure}:{least}" if least is not None and measure in {"map", "p@10"} else measure
 
 
 def selected(data, strategy, options):
-    """For each k the columns for the choice and those of the last model, or None."""
+    """For each k, the columns of the choice and of the last model, or None."""
     name = "bounded" if strategy == "exact" else strategy
     params = {"strategy": name, "n_features_to_select": max(options.k)}
     if strategy == "random":
@@ -379,7 +379,7 @@ def train(data, name, columns, options):
 
 
 def train_all(data, options):
-    """What `train` found for each ranker, strategy and k; strategy "all" has k 0."""
+    """Results of `train` for each ranker, strategy and k. Strategy "all" has k 0."""
     once = [distinct(rows.X) for rows in (data.fit, data.whole)]
     wanted = {}
     for name in options.rankers:
@@ -400,7 +400,7 @@ def train_all(data, options):
 def holm(p):
     """Holm's correction: p values that hold for all comparisons together; nan stays out."""
     p = np.asarray(p, dtype=float)
-    # By rising p, nan last.
+    # Sorted by rising p, nan last.
     order = np.argsort(p)
     factors = np.count_nonzero(~np.isnan(p)) - np.arange(len(p))
     steps = np.maximum.accumulate(factors * p[order])

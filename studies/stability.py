@@ -1,10 +1,11 @@
-"""What a hundred bootstrap selections agree on: data/stability.csv.
+"""How far a hundred bootstrap selections agree: data/stability.csv.
 
 python studies/stability.py    # two minutes
 
-Each draws as many queries as there are, with replacement, from corpora/link-parses, and selects ten
-features. The file has the features of the selection from all queries, and in how many draws each is.
-`agreement` is the index of Nogueira, Sechidis and Brown (2018): 1 if all draws agree, 0 by chance.
+Each draws as many queries as there are, with replacement, from corpora/link-parses, and selects
+ten features. The file has the features of the selection on all queries, and the number of draws
+with each. `agreement` is the index of Nogueira, Sechidis and Brown (2018): 1 if all draws
+agree, 0 by chance.
 """
 
 import collections
@@ -28,7 +29,7 @@ def selected(data, strategy):
 
 
 def drawn(rows, folder, seed):
-    """A file of queries that are drawn with replacement, each time as a query of its own."""
+    """A file of queries drawn with replacement. A query drawn twice is two queries."""
     names = random.Random(seed).choices(list(rows), k=len(rows))
     file = Path(folder) / "drawn.svm"
     with file.open("w") as output:
@@ -39,7 +40,7 @@ def drawn(rows, folder, seed):
 
 
 def agreement(draws, columns):
-    """1 less the mean variance of a feature's selection over that of random draws."""
+    """1 less the mean variance of a feature's selection, divided by the variance of random draws."""
     counts = collections.Counter(feature for draw in draws for feature in draw)
     shares = [count / len(draws) for count in counts.values()]
     variance = sum(share * (1 - share) for share in shares) * len(draws) / (len(draws) - 1)

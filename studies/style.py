@@ -1,8 +1,8 @@
-"""One style for all figures: colours, type, titles, direct labels, and one file for light and dark pages.
+"""One style for all figures: colours, type, titles and labels, one file for light and dark pages.
 
-A strategy has one colour and one mark in every figure. The colours are near those of Okabe and Ito,
-which everybody can tell apart. `bounded`, `dense` and `lowmem` select the same features, and
-`bounded` stands for them where only the selection counts.
+A strategy has one colour and one mark in every figure. The colours are near the palette of Okabe and
+Ito, which colour-blind readers can distinguish. `bounded`, `dense` and `lowmem` select the same
+features. Where only the selection counts, `bounded` stands for all three.
 """
 
 import io
@@ -19,7 +19,7 @@ ROOT = Path(__file__).resolve().parent.parent
 FIGURES = ROOT / "docs/figures"
 WIDTH = 760 / 96  # inches: 760 pixels, the width of a page
 
-# On light pages, on dark pages, and the mark of a strategy.
+# Colours on light and dark pages, and the mark of a strategy.
 COLOURS = {
     "bounded": ("#0072b2", "#56b4e9", "o"),
     "exact": ("#0072b2", "#56b4e9", "o"),
@@ -32,7 +32,7 @@ COLOURS = {
     "univariate": ("#b97a00", "#e6b84d", "*"),
     "lasso": ("#b0558a", "#e4a2c9", "d"),
     "random": ("#6e7781", "#8b949e", "."),
-    # What is no strategy.
+    # Not strategies.
     "text": ("#1f2328", "#e6edf3", "o"),
     "muted": ("#59636e", "#9198a1", "o"),
     "grid": ("#e4e8ec", "#272d35", ""),
@@ -82,7 +82,7 @@ def settings():
 
 
 def headed(figure, title, note="", **pads):
-    """A title that says what the figure shows, and what its marks mean below it."""
+    """A title with the message of the figure, and the meaning of its marks below."""
     lines = title.count("\n") + 1
     high = figure.get_figheight() * 96
     place = {"ha": "left", "va": "top"}
@@ -131,13 +131,13 @@ def picture(name, height, draw):
 
 
 def label(axes, x, y, text, shade):
-    """Names a line at its end, beside the point. Labels of a diagram stand a line apart."""
+    """Labels a line at its end, beside the point. Labels of a diagram stand a line apart."""
     place = {"textcoords": "offset points", "va": "center", "annotation_clip": False}
     axes.annotate(text, (x, y), (7, 0), color=shade, gid="label", **place)
 
 
 def place_labels(axes, gap=11.5):
-    """Moves labels apart, when the scales of the diagram are known."""
+    """Moves labels apart, once the scales of the diagram are known."""
     labels = [text for text in axes.texts if text.get_gid() == "label"]
     own = [axes.transData.transform(text.xy)[1] * 72 / axes.figure.dpi for text in labels]
     order = sorted(range(len(labels)), key=own.__getitem__)

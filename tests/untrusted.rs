@@ -1,5 +1,4 @@
-//! Readers of untrusted bytes: the properties that are fuzzed (`tests/fuzz`), with drawn bytes and
-//! with the inputs that fuzzing found.
+//! Readers of untrusted bytes: the properties of `tests/fuzz`, on drawn bytes and on inputs that fuzzing found.
 
 #[path = "fuzz/src/lib.rs"]
 #[expect(unreachable_pub, reason = "it is a library for the fuzz targets")]
@@ -17,7 +16,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 
-/// One at a time: the memory that is measured is that of the whole process.
+/// One test at a time, because the memory of the whole process is measured.
 static ALONE: Mutex<()> = Mutex::new(());
 
 /// The inputs that fuzzing found for a reader, and kept.
@@ -50,7 +49,7 @@ fn what_fuzzing_found_is_read_or_refused() {
     }
 }
 
-/// What happens to an input: bytes changed, a piece taken out, doubled, or put elsewhere.
+/// Damage to an input: changed bytes, and a piece that is removed, doubled or moved.
 #[derive(Debug, Clone)]
 enum Damage {
     Change(usize, u8),
@@ -62,7 +61,7 @@ enum Damage {
 fn damage() -> impl Strategy<Value = Damage> {
     let place = any::<usize>();
     let length = 1..40_usize;
-    // Bytes that mean something in one format or another.
+    // Bytes with a meaning in some format.
     let telling = prop::sample::select(b"\0\n\r\t #:,.-+eE0129()[]{}\"\\_\xff\x93".to_vec());
     prop_oneof![
         (place, prop_oneof![telling.clone(), any::<u8>()])
@@ -98,7 +97,7 @@ impl Damage {
     }
 }
 
-/// Holds a property to inputs that are nearly valid.
+/// Checks a property on nearly valid inputs.
 fn holds(reader: &str) {
     let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     let all = properties::ALL.iter();

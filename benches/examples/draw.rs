@@ -1,5 +1,5 @@
-//! Draws data of these sizes as svmlight text, for studies and docs/large-data.md; rows of a query share
-//! so many percent of their entries, 85 where it is not said:
+//! Draws data of these sizes as svmlight text, for studies and docs/large-data.md. Rows of a query share a
+//! percentage of their entries, 85 by default:
 //!
 //!     cargo run --release -p rankrls-benches --example draw ROWS QUERIES COLUMNS NONZEROS [SHARED] FILE
 

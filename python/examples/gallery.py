@@ -1,4 +1,4 @@
-"""The picture of docs/python.md: a path, a choice by folds, and rankings that are compared.
+"""The picture of docs/python.md: a path, a choice by folds, and compared rankings.
 
     python gallery.py [FILE.svg]
 
@@ -17,7 +17,7 @@ from matplotlib import pyplot as plt
 from rankrls import GreedyRankRLS, GreedyRankRLSCV, metrics, plot, read
 
 CORPORA = Path(__file__).resolve().parents[2] / "corpora"
-# Colours on light pages, and what they are on dark ones.
+# Colours on light pages and on dark ones.
 TEXT, GRID = ("#1f2328", "#e6edf3"), ("#b0b0b0", "#59636e")
 DARK = dict([TEXT, GRID, ("#0072b2", "#56b4e9"), ("#d55e00", "#ff9d4d")])
 STYLE = {
@@ -37,7 +37,7 @@ STYLE = {
     **dict.fromkeys(
         ["text.color", "axes.labelcolor", "axes.edgecolor", "xtick.color", "ytick.color"], TEXT[0]
     ),
-    # Text stays text, and equal pictures are equal files.
+    # Text stays text, and equal pictures make equal files.
     "svg.fonttype": "none",
     "svg.hashsalt": "rankrls",
 }

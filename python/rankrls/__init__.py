@@ -1,7 +1,7 @@
 """Selects sparse features for learning to rank, by exact leave-query-out error.
 
-Greedy RankRLS (Pahikkala, Airola, Naula and Salakoski, 2010) adds one feature at a time: the one
-with which a regularised least-squares model errs least on queries that it was trained without.
+Greedy RankRLS (Pahikkala, Airola, Naula and Salakoski, 2010) adds one feature at a time. It
+takes the feature with which a regularised least-squares model errs least on left-out queries.
 Costs follow the non-zeros of the data: a million columns of text are fine.
 
 =====================  =====================================================================
@@ -25,7 +25,7 @@ from ._rankrls import __version__
 from ._rankrls import end as _end
 from ._ridge import RankRLS
 
-# Before Python ends the threads that are at work.
+# Runs before Python ends working threads.
 atexit.register(_end)
 
 __all__ = [

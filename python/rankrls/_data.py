@@ -1,4 +1,4 @@
-"""What users hand over, as the compiled part takes it."""
+"""Checks users' arguments, and converts them for the compiled part."""
 
 from __future__ import annotations
 
@@ -26,18 +26,18 @@ from sklearn.utils.validation import _get_feature_names
 from . import _rankrls
 
 GIVE_QUERIES = "pass qid=, one query id a row; of sizes np.repeat(range(len(sizes)), sizes)"
-# What cross-validation passes on only where it was told to.
+# Cross-validation drops qid unless it is told to route it.
 ROUTE_QUERIES = (
     "GridSearchCV and its like drop qid without metadata routing: "
     "sklearn.set_config(enable_metadata_routing=True), and set_fit_request(qid=True) and "
     "set_score_request(qid=True) of the estimator"
 )
 
-# What parameters may be, as scikit-learn checks it.
+# Values that parameters may have, in scikit-learn's notation.
 COUNT: Any = Interval(Integral, 1, 2**63, closed="left")
 NUMBER: Any = Interval(Real, None, None, closed="neither")
 RIDGE: list[Any] = [str, Interval(Real, 0, None, closed="neither")]
-# Types of columns of pandas and polars that have times.
+# Column types of pandas and polars for times.
 TIMES = ("date", "time", "duration")
 SEED: list[Any] = [Interval(Integral, 0, 2**64, closed="left"), np.random.RandomState, None]
 SIZE: list[Any] = [str, Interval(Integral, 1, 2**64, closed="left"), None]
@@ -54,13 +54,13 @@ def is_sparse(X: Any) -> bool:
 
 
 def handed(X: Any) -> Any:
-    """`X` as it is handed over, for scikit-learn: its masks are nan, and missing times refused."""
+    """`X` for scikit-learn, with nan in masked places. Missing times are refused."""
     if is_sparse(X):
         if X.format in ("csr", "csc"):
-            # SciPy's own check: its products and conversions believe places.
+            # SciPy's own check: its products and conversions trust the indices.
             try:
                 X.check_format()
-                # It does not look at bounds where there are no entries.
+                # It does not check bounds if there are no entries.
                 if (X.indptr[1:] < X.indptr[:-1]).any():
                     raise ValueError("indptr must be a non-decreasing sequence")
             except ValueError as error:
@@ -70,7 +70,7 @@ def handed(X: Any) -> Any:
                 return X.copy()
         return X
     if hasattr(X, "columns") and hasattr(X, "to_pandas") and not hasattr(X, "dtypes"):
-        # Of Arrow and of narwhals.
+        # Tables of Arrow and narwhals.
         raise ValueError(
             f"X: expected an array, a sparse matrix, or a frame of pandas or polars, found "
             f"{type(X).__module__}.{type(X).__name__}: pass X.to_pandas()"
@@ -85,7 +85,7 @@ def handed(X: Any) -> Any:
 
 
 def unmasked(values: Any) -> Any:
-    """`values`; of an array with a mask, nan in the masked places: they are missing."""
+    """`values`, with nan in masked places, which are missing."""
     if not isinstance(values, np.ma.MaskedArray):
         return values
     if not np.ma.is_masked(values):
@@ -96,7 +96,7 @@ def unmasked(values: Any) -> Any:
 
 
 def vector(values: Any, name: str) -> Any:
-    """An array of one dimension; a column becomes one with a warning, as scikit-learn has it."""
+    """An array of one dimension; a column becomes one with a warning, as in scikit-learn."""
     if getattr(values, "ndim", 1) == 2 and values.shape[1] == 1:
         warnings.warn(
             f"{name}: a column was passed where an array of one dimension was expected: "
@@ -109,16 +109,16 @@ def vector(values: Any, name: str) -> Any:
 
 
 def column_names(X: Any) -> list[str] | None:
-    """Names of the columns of a frame, or of data that `read` has read with names."""
+    """Names of the columns of a frame, or of data from `read` with names."""
     names = getattr(X, "feature_names", None) if is_sparse(X) else _get_feature_names(X)
     return None if names is None else list(names)
 
 
 def canonical(X: Any) -> Any:
-    """A matrix in the layout that the compiled part takes.
+    """A matrix in the layout of the compiled part.
 
-    Compressed matrices in canonical form and aligned arrays stay as they are; others are copied.
-    The compiled part copies all of them, and leaves out stored zeros.
+    Compressed matrices in canonical form and aligned arrays stay as they are. Others are
+    copied. The compiled part copies them all, and drops stored zeros.
     """
     if not is_sparse(X):
         return floats(X, "X", ["A"])
@@ -128,7 +128,7 @@ def canonical(X: Any) -> Any:
         X = X.astype(np.float64)
     if X.format not in ("csr", "csc"):
         X = X.tocsr()
-    # Whoever made it may have said that it is in canonical form: a matrix of its arrays finds out.
+    # The maker of a matrix may have called it canonical. A new matrix of its arrays checks.
     X = type(X)((X.data, X.indices, X.indptr), shape=X.shape)
     if not X.has_canonical_format:
         X = X.copy()
@@ -139,8 +139,8 @@ def canonical(X: Any) -> Any:
 def floats(
     values: Any, name: str, layout: Sequence[Literal["C", "A"]] = ("C", "A")
 ) -> NDArray[np.float64]:
-    """Numbers of 64 bits, nan for a missing time, not copied where they have the `layout` of
-    `numpy.require`.
+    """Numbers of 64 bits, with nan for a missing time. They are not copied if they already have
+    the `layout` of `numpy.require`.
     """
     try:
         array = np.asarray(unmasked(values))
@@ -148,7 +148,7 @@ def floats(
             raise TypeError("found complex ones")
         found = np.require(array, np.float64, layout)
         if array.dtype.kind in "mM":
-            # NumPy makes a number of a missing time.
+            # NumPy turns a missing time into a number.
             found[np.isnat(array)] = np.nan
         return found
     except (OverflowError, TypeError, ValueError) as error:
@@ -156,7 +156,7 @@ def floats(
 
 
 def wrong_row(values: Any) -> str:
-    """Where an array of objects has something that is no number."""
+    """The place of the first value that is not a number, in an array of objects."""
     if isinstance(values, np.ndarray) and values.dtype.kind == "O" and values.ndim == 1:
         for row, value in enumerate(values):
             try:
@@ -184,8 +184,9 @@ def row_values(values: Any, rows: int, name: str) -> NDArray[np.float64]:
 
 
 def filled(X: Any, codes: NDArray[np.int64], missing: str, n_jobs: int) -> Any:
-    """A copy of `X` with numbers for nan: `missing`, or if that is ``mean``, the mean of the query,
-    of the column where the query has no value, 0 where the column has none.
+    """A copy of `X` with numbers for nan: `missing`, or if that is ``mean``, the mean of the
+    query. A query without a value gets the mean of the column, and a column without a value
+    gets 0.
     """
     if not is_sparse(X):
         X = X.copy()
@@ -194,7 +195,7 @@ def filled(X: Any, codes: NDArray[np.int64], missing: str, n_jobs: int) -> Any:
         return X
     X = X.tocsr(copy=True)
     X.sum_duplicates()
-    # Entries of these columns alone, the rows of a query next to each other.
+    # Only entries of these columns, with the rows of a query together.
     columns = np.unique(X.indices[np.isnan(X.data)])
     entries = np.flatnonzero(np.isin(X.indices, columns))
     places = np.argsort(np.argsort(codes, kind="stable"))
@@ -212,17 +213,17 @@ def filled(X: Any, codes: NDArray[np.int64], missing: str, n_jobs: int) -> Any:
 
 
 def queries(qid: Any, rows: int) -> tuple[NDArray[np.int64], list[Any]]:
-    """The query of each row, as a position in a list of ids, in order of their first rows."""
+    """The query of each row, as a position in the list of ids, in order of first rows."""
     if qid is None:
         return np.zeros(rows, dtype=np.int64), [0]
     return numbered(qid, rows, "qid", "row of X")
 
 
 def id_texts(ids: list[Any]) -> list[str]:
-    """Query ids as text; those whose text is that of one before get a number, too."""
+    """Query ids as text. An id with the text of an earlier one gets a number, too."""
     names = [text(item, "qid") for item in ids]
     if len(set(names)) < len(names):
-        # Ids of two types may look the same as text.
+        # Ids of two types may have the same text.
         names = [text(repr(item), "qid") for item in ids]
     taken, numbers = set(names), dict.fromkeys(names, 0)
     for place, name in enumerate(names):
@@ -236,8 +237,8 @@ def id_texts(ids: list[Any]) -> list[str]:
 
 
 def place_of(query: Any, ids: list[Any], qid: Any, codes: NDArray[np.int64]) -> int | None:
-    """The position of an id among the different ones of `qid`, as they are told apart there: 3 and
-    3.0 are one, 1 and "1" are two. Times are equal in any unit.
+    """The position of an id among the distinct ids of `qid`, by the same rules: 3 and 3.0 are
+    one, 1 and "1" are two. Times are equal in any unit.
     """
     numbers = {own: place for place, own in enumerate(ids)}
     try:
@@ -260,7 +261,7 @@ def place_of(query: Any, ids: list[Any], qid: Any, codes: NDArray[np.int64]) -> 
 
 
 def is_missing(item: Any) -> bool:
-    """Whether it stands for no value: None, nan, or `NA` of pandas, which equals nothing."""
+    """Whether `item` is missing: None, nan, or `NA` of pandas, which equals nothing."""
     try:
         return item is None or bool(item != item)
     except TypeError:
@@ -268,11 +269,11 @@ def is_missing(item: Any) -> bool:
 
 
 def numbered(ids: Any, count: int, name: str, one: str) -> tuple[NDArray[np.int64], list[Any]]:
-    """The position of each id among the different ones, which follow in order of appearance."""
+    """The position of each id among the distinct ids, and these in order of appearance."""
     if isinstance(ids, (Mapping, Set)):
         raise ValueError(f"{name}: expected one id for each {one}, found a {type(ids).__name__}")
     if hasattr(ids, "to_pylist"):
-        # Of Arrow, whose text NumPy does not take.
+        # An array of Arrow, whose text NumPy does not take.
         ids = ids.to_pylist()
     elif hasattr(ids, "to_numpy"):
         ids = ids.to_numpy()
@@ -285,9 +286,9 @@ def numbered(ids: Any, count: int, name: str, one: str) -> tuple[NDArray[np.int6
         )
     if isinstance(array, (str, bytes)) or not isinstance(array, Iterable):
         raise ValueError(f"{name}: expected one id for each {one}, found {array!r}")
-    # Lists go as they are: their items may be tuples.
+    # Lists stay as they are: their items may be tuples.
     items = array.tolist() if isinstance(array, np.ndarray) else list(array)
-    # Scalars of arrays and tensors are told apart by value.
+    # Scalars of arrays and tensors are compared by value.
     alone = (hasattr(item, "item") and getattr(item, "ndim", None) == 0 for item in items)
     items = [item.item() if one else item for item, one in zip(items, alone, strict=True)]
     if len(items) != count:
@@ -322,7 +323,7 @@ def training(
     *,
     least: int = 2,
 ) -> dict[str, Any]:
-    """Training data for the compiled part, of at least so many queries."""
+    """Training data for the compiled part, with at least `least` queries."""
     matrix = canonical(X)
     rows = matrix.shape[0]
     codes, ids = queries(qid, rows)
@@ -343,7 +344,7 @@ def training(
 
 
 def row_numbers(values: Any, rows: int, name: str, remedy: str = "") -> NDArray[np.int64]:
-    """Rows of `X`, from 0."""
+    """Row numbers of `X`, from 0."""
     found = floats(values, name)
     wrong = ~((found >= 0) & (found < rows) & (found == np.floor(found)))
     if wrong.any():
@@ -355,7 +356,7 @@ def row_numbers(values: Any, rows: int, name: str, remedy: str = "") -> NDArray[
 
 
 def basis(values: Any, rows: int) -> list[int]:
-    """The rows of `X` for which there is a true value: a mask is cut as `X` is, numbers are not."""
+    """The rows of `X` with a true value. Samplers cut a mask with `X`, unlike row numbers."""
     found = np.asarray(values)
     if found.shape != (rows,) or found.dtype.kind != "b":
         raise ValueError(
@@ -375,8 +376,8 @@ _SPLIT = (
 def preferences(
     pairs: Any, rows: int, labels: NDArray[np.float64] | None
 ) -> list[tuple[int, int, float, float]]:
-    """Preferred row, other row, magnitude and weight of each pair. Pairs that the `labels` of the
-    same rows contradict are of other rows.
+    """Preferred row, other row, magnitude and weight of each pair. Pairs that contradict the
+    `labels` of their rows belong to other rows, and are refused.
     """
     given = floats(pairs, "pairs")
     if given.ndim != 2 or given.shape[1] not in (2, 3, 4):
@@ -399,26 +400,26 @@ def preferences(
     return list(zip(*compared.T.tolist(), *amounts.T.tolist(), strict=True))
 
 
-# So many additions take about as long as to start a thread on each processor.
+# Additions that take about as long as to start a thread on each processor.
 _BRIEF = 2**20
 
 
 def threads(n_jobs: int | None, additions: int = _BRIEF) -> int:
-    """As many threads as `n_jobs` asks for: all processors for None, one in a worker of joblib or
-    of a pool of processes, and for work of few `additions`.
+    """The number of threads that `n_jobs` asks for. None means all processors. In a worker of
+    joblib or of a pool of processes, and for few `additions`, it means one.
     """
     if additions < _BRIEF:
         return 1
     count = -1 if n_jobs is None else int(n_jobs)
     if count >= 0:
         return count
-    # Others work there already.
+    # Other workers use the processors already.
     busy = multiprocessing.current_process().daemon or get_active_backend()[0].nesting_level
     return 1 if busy else max(1, cpu_count() + 1 + count)
 
 
 def seed(random_state: Any) -> int:
-    """A seed: that of the command for None."""
+    """A seed. None is the command's default."""
     if random_state is None:
         return 1
     if isinstance(random_state, Integral):
@@ -434,7 +435,7 @@ def size(max_memory: int | str | None) -> int | None:
 
 
 def text(value: Any, name: str) -> str:
-    """Text that can be written."""
+    """`value` as text that can be written."""
     try:
         found = str(value)
         found.encode()
@@ -444,7 +445,7 @@ def text(value: Any, name: str) -> str:
 
 
 def plain(value: Any) -> Any:
-    """A parameter as JSON has it: an array becomes a list."""
+    """A parameter for JSON: an array becomes a list."""
     if hasattr(value, "__array__"):
         return np.asarray(value).tolist()
     return list(value) if isinstance(value, Iterable) else float(value)
@@ -456,7 +457,7 @@ def document(options: dict[str, Any]) -> str:
 
 
 def check_memory(bytes_needed: int, what: str) -> None:
-    """Refuses arrays of a size that data or a model only claim, where it is not free."""
+    """Refuses an array that takes more than the free memory: data may only claim their size."""
     free = _rankrls.free_memory()
     if free is not None and bytes_needed > free:
         raise MemoryError(
@@ -466,7 +467,7 @@ def check_memory(bytes_needed: int, what: str) -> None:
 
 
 def items(values: Any, name: str) -> list[str]:
-    """What is given as a list, as text with commas, or alone: each as text."""
+    """The items of a list, of text with commas, or a single item, each as text."""
     if isinstance(values, str):
         values = values.split(",")
     elif isinstance(values, Real):
@@ -475,7 +476,7 @@ def items(values: Any, name: str) -> list[str]:
 
 
 def choices(values: Any, name: str) -> tuple[str | None, list[str]]:
-    """What is given alone, None for "auto"; and the list where there are several to choose from."""
+    """A single value, or None for "auto", and the list if there are several values."""
     found = items(values, name)
     if len(found) == 1:
         return None if found[0] == "auto" else found[0], []
@@ -487,7 +488,7 @@ def choices(values: Any, name: str) -> tuple[str | None, list[str]]:
 
 
 def included(values: Any, names: list[str] | None, columns: int) -> list[int] | None:
-    """Columns by names or numbers, as the compiled part counts them: from 1 on."""
+    """Columns by names or numbers. The compiled part counts them from 1."""
     if values is None:
         return None
     alone = isinstance(values, (str, Integral))
@@ -507,11 +508,11 @@ def included(values: Any, names: list[str] | None, columns: int) -> list[int] | 
 
 
 def listed(values: Any, name: str) -> str | None:
-    """The same in one text, or None."""
+    """The items as one text, or None."""
     return None if values is None else ",".join(items(values, name))
 
 
-# Python itself passes over frames of packages from 3.12 on.
+# From 3.12 on, Python itself skips frames of packages.
 _CALLER: dict[str, Any] = {"stacklevel": 3}
 if sys.version_info >= (3, 12):
     _CALLER = {
@@ -520,9 +521,9 @@ if sys.version_info >= (3, 12):
 
 
 def tell(found: Iterable[Sequence[Any]], names: Sequence[str] | None = None) -> None:
-    """Gives warnings to whoever called the caller: each is a text, and the column that it is about.
+    """Gives warnings to the caller's caller. Each has a text, and the column that it is about.
 
-    A column is called by its name where there are `names`.
+    With `names`, a column is called by its name.
     """
     for message, column in found:
         if column is not None and names is not None:

@@ -16,10 +16,10 @@ from . import _data, _rankrls
 
 
 class RankingData(NamedTuple):
-    """Ranking data as they were read.
+    """Ranking data from a file.
 
-    The first three fields are what `fit` takes, so that ``X, y, qid, *_ = read(path)``
-    goes with ``fit(X, y, qid=qid)``.
+    The first three fields are the arguments of `fit`: ``X, y, qid, *_ = read(path)`` goes with
+    ``fit(X, y, qid=qid)``.
     """
 
     X: sp.csc_array
@@ -30,9 +30,9 @@ class RankingData(NamedTuple):
     y: NDArray[np.float64]
     """Labels, of shape (m,)."""
     qid: NDArray[Any]
-    """The query of each row, of shape (m,): integers if all ids are, else text."""
+    """The query of each row, of shape (m,): integers if all ids are integers, otherwise text."""
     feature_names: NDArray[np.object_] | None
-    """Names of the features, of shape (n,), where the data have them."""
+    """Names of the features, of shape (n,), if the data have them."""
 
     def __repr__(self) -> str:
         rows, columns = self.X.shape
@@ -66,7 +66,7 @@ def read(
 ) -> RankingData:
     r"""Reads svmlight / LETOR text with query ids, or a table with a header.
 
-    A file compressed by gzip or zstd is read as such. Matrices of SciPy and arrays of NumPy need no
+    A file may be compressed by gzip or zstd. Matrices of SciPy and arrays of NumPy need no
     reading: `fit` takes them.
 
     Parameters
@@ -74,43 +74,43 @@ def read(
     path : path-like
         The file.
     n_features : int, optional
-        Columns to keep: those beyond are dropped. Test data take it from the training data.
-        By default the highest column of the file is the last.
+        Columns to keep. Those beyond are dropped. Test data take it from the training data. By
+        default the highest column of the file is the last.
     zero_based : bool, default=False
         Whether the first feature of the file is 0, not 1.
     names : path-like, optional
         A file with the names of the features, one a line. By default ``NAME.names.txt`` or
-        ``names.txt.zst`` of a corpus beside the data, if there is one; a table has them in its
+        ``names.txt.zst`` of a corpus beside the data, if there is one. A table has names in its
         header.
     format : str, default="auto"
-        "svmlight", "csv" or "tsv". "auto" goes by the name of the file.
+        "svmlight", "csv" or "tsv". "auto" decides by the name of the file.
     label : str, optional
-        The column of a table that has the labels. Tables need it.
+        The label column of a table. Tables need it.
     query : str, optional
-        The column of a table that has the queries.
+        The query column of a table.
     ignore : sequence of str, default=()
         Columns of a table to leave out.
     missing : float or "mean", optional
-        What to read for missing values, which are refused without it: a number, or the mean of
-        their query.
+        The number to read for missing values, or the mean of their query. Without it, missing
+        values are refused.
     max_memory : int or str, optional
-        Bytes, or a size such as "8GiB", that the data may take. By default what the machine has
-        left.
+        Bytes, or a size such as "8GiB", that the data may take. By default the free memory of
+        the machine.
 
     Returns
     -------
     RankingData
-        Matrix, labels, the query of each row, and names of features where there are any.
+        Matrix, labels, the query of each row, and names of features if there are any.
 
     Raises
     ------
     FileNotFoundError
-        Where there is no such file.
+        If there is no such file.
     ValueError
-        For a file that is damaged or ambiguous, with line and column, what was expected and found.
+        For a file that is damaged or ambiguous, with line, column, and the expected and found text.
     MemoryError
-        For more data than `max_memory` lets in. SciPy keeps a number for each column up to
-        the last. One large index in a small file may take all memory: `n_features` cuts it off.
+        For more data than `max_memory` allows. SciPy keeps a number for each column up to the
+        last. One large index in a small file may take all memory: `n_features` cuts it off.
 
     Examples
     --------
@@ -138,14 +138,14 @@ def read(
     X = sp.csc_array((found["data"], found["indices"], found["indptr"]), shape=found["shape"])
     sizes = np.diff(found["offsets"].astype(np.int64))
     feature_names = None if found["names"] is None else np.array(found["names"], dtype=object)
-    # Sparse arrays take attributes, and lose them where columns are taken.
+    # Sparse arrays take attributes, and lose them when columns are selected.
     vars(X)["feature_names"] = feature_names
     qid = np.repeat(_ids(found["ids"], len(sizes)), sizes)
     return RankingData(X, found["y"], qid, feature_names)
 
 
 def _ids(ids: list[str] | None, count: int) -> NDArray[Any]:
-    """Ids as integers if that loses nothing."""
+    """Ids as integers, if that loses nothing."""
     if ids is None:
         return np.arange(1, count + 1)
     try:
@@ -177,17 +177,17 @@ def write(
     y : array-like of shape (m,)
         Labels.
     qid : array-like of shape (m,), optional
-        The query of each row. Rows of a query that comes back are moved to its others.
+        The query of each row. Scattered rows of a query are moved together.
     zero_based : bool, default=False
         Whether the first feature is written as 0, not 1.
 
     Raises
     ------
     ValueError
-        For numbers that `read` would not take back, lengths that disagree, ids with blanks or
+        For numbers that `read` would not read back, lengths that disagree, ids with blanks or
         ``#``, and the name of a table.
     OSError
-        Where the file cannot be written.
+        If the file cannot be written.
 
     Examples
     --------

@@ -31,14 +31,14 @@ Alphas = float | str | Sequence[float | str]
 Columns = str | int | Sequence[str | int]
 
 
-# Parameters that take a list to choose from, beside alpha.
+# Parameters besides alpha that may have a list of values.
 AXES = ("scale", "label_scale", "strategy")
 
 
 class _Selecting(SelectorMixin, Ranker):
-    """What both selectors share. Each lists its parameters."""
+    """The base of both selectors. Each lists its own parameters."""
 
-    # Rows that do not go with those of X: nothing hands them on.
+    # Its rows are not the rows of X, so nothing routes it.
     __metadata_request__fit: ClassVar[dict[str, str]] = {"X_validation": UNUSED}
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **Ranker._parameter_constraints,
@@ -72,10 +72,10 @@ class _Selecting(SelectorMixin, Ranker):
         callback: Callable[[Any], Any] | None,
         folds: list[int] | None,
     ) -> tuple[dict[str, Any], Any, BaseException | None]:
-        """What there is, the model if there is one, and what ended the search early."""
+        """The report, the model if there is one, and the exception that ended the search early."""
 
     def _folds(self, X: Any, y: Any, qid: Any) -> list[int] | None:
-        """The fold of each row, where somebody has drawn them."""
+        """The fold of each row, if a splitter draws the folds."""
         return None
 
     def _get_support_mask(self) -> NDArray[np.bool_]:
@@ -105,7 +105,7 @@ class _Selecting(SelectorMixin, Ranker):
         Returns
         -------
         {ndarray, sparse matrix} of shape (m, k)
-            The columns, of the type of `X`, or of that of `set_output`.
+            The columns, in the type of `X` or of `set_output`.
         """
         check_is_fitted(self)
         known = self._check_names(X, _data.column_names(X))
@@ -117,18 +117,18 @@ class _Selecting(SelectorMixin, Ranker):
         Parameters
         ----------
         input_features : array-like of str, optional
-            The names of all columns, where the model knows none; those that it knows must be equal.
+            The names of all columns. They must agree with the names that the model knows.
 
         Returns
         -------
         ndarray of shape (k,)
-            The names; the number of a column after an x where it has none.
+            The names. A column without a name is an x and its number.
         """
         check_is_fitted(self)
         named = list(zip(self.selected_.tolist(), self.model_.names, strict=True))
         if input_features is not None or hasattr(self, "feature_names_in_"):
             names: NDArray[np.object_] = super().get_feature_names_out(input_features)
-            # As many as columns, and those that scikit-learn knows are equal.
+            # One for each column, and equal to the names that scikit-learn knows.
             given = [] if input_features is None else list(input_features)
             for column, name in named if given else []:
                 if name and given[column] != name:
@@ -145,13 +145,13 @@ class _Selecting(SelectorMixin, Ranker):
         Returns
         -------
         DataFrame
-            ``feature``, the column of `X` from 0; ``name``, its number where it has none;
-            ``weight``; and ``step`` from 1.
+            ``feature``, the column of `X` from 0; ``name``, or the number of a column without a
+            name; ``weight``; and ``step`` from 1.
 
         Raises
         ------
         ImportError
-            Where pandas is not installed.
+            If pandas is not installed.
         """
         check_is_fitted(self)
         try:
@@ -190,11 +190,11 @@ class _Selecting(SelectorMixin, Ranker):
         return facts
 
     def _measures(self) -> bool:
-        """Whether anything but the criterion is a measure."""
+        """Whether another parameter than the criterion is a measure."""
         return False
 
     def _options(self, columns: int) -> dict[str, Any]:
-        """`GreedyRankRls` of the compiled part, which knows the defaults of None."""
+        """Options of the compiled part's `GreedyRankRls`, which knows the defaults of None."""
         criterion = self.criterion
         if self.convention != "standard":
             if criterion != "squared":
@@ -228,31 +228,34 @@ class _Selecting(SelectorMixin, Ranker):
     ) -> Self:
         """Selects features and fits their weights.
 
-        Ctrl-C ends the selection with a KeyboardInterrupt; `partial_` has what there was.
+        Ctrl-C ends the selection with a KeyboardInterrupt; `partial_` has the steps so far.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (m, n)
             Examples by features, such as parses of sentences by their counts. A copy is taken
-            before the work begins: what is done to `X` and to other arrays then does not count.
-            Stored zeros are no entries.
+            before the work begins, so later changes of `X` and of other arrays do not count.
+            Stored zeros are not entries.
         y : array-like of shape (m,)
             Labels: more is better.
         qid : array-like of shape (m,), optional
-            The query of each row: integers, text or other hashables. Rows of a query need not be
-            next to each other. Of sizes of queries, ``np.repeat(range(len(sizes)), sizes)``.
+            The query of each row: integers, text or other hashables. Rows of a query need not
+            be next to each other. For given sizes of queries, pass
+            ``np.repeat(range(len(sizes)), sizes)``.
         teacher : array-like of shape (m,), optional
-            Scores by another model that has not seen the labels of the row's query. For strategy
-            "distil" and cross-fitted weights. By default RankRLS on all columns teaches.
+            Scores by another model, trained without the labels of the row's query. Strategy
+            "distil" and cross-fitted weights use them. By default RankRLS on all columns
+            teaches.
         X_validation : {array-like, sparse matrix} of shape (m_val, n), optional
-            Rows at whose values strategy "fs-ed" compares densities; by default those of `X`.
-            Nothing routes them: cross-validation would cut them as it cuts `X`.
+            Rows whose values strategy "fs-ed" compares densities at. By default the rows of
+            `X`. Nothing routes them: cross-validation would cut them as it cuts `X`.
         callback : callable, optional
             Called with each `Step` of `GreedyRankRLS`, or `TuneStep` of every selection of
-            `GreedyRankRLSCV`. A true result ends the selection there, or all selections. The choice
-            is made among what there is; where that is no model yet, a RuntimeError says so.
+            `GreedyRankRLSCV`. A true result ends the selection there, or all selections. The
+            choice is made among the models so far. If there is none yet, a RuntimeError says
+            so.
         **refused
-            Nothing: other arguments are refused, but for `sample_weight` that is None.
+            Other arguments are refused. Only `sample_weight` may be None.
 
         Returns
         -------
@@ -262,10 +265,11 @@ class _Selecting(SelectorMixin, Ranker):
         Raises
         ------
         ValueError
-            For data or parameters that cannot be used, with what was found, where, and what to do.
-            Leave-query-out needs at least two queries, folds as many queries as there are folds.
+            For data or parameters that cannot be used. The message says what was found, where,
+            and what to do. Leave-query-out needs at least two queries, and folds need as many
+            queries as folds.
         MemoryError
-            Where the strategy takes more than `max_memory`: the message names strategies that fit.
+            If the strategy takes more than `max_memory`. The message names strategies that fit.
         """
         self._refuse(y, refused)
         self._validate_params()
@@ -296,64 +300,66 @@ class _Selecting(SelectorMixin, Ranker):
 class GreedyRankRLS(_Selecting):
     """Selects features by exact leave-query-out error, and ranks by them.
 
-    Greedy RankRLS adds one feature at a time: the one with which regularised least squares, trained
-    on queries and features that are centred within each query, predicts left-out queries best [1]_.
+    Greedy RankRLS adds one feature at a time. It takes the feature with which regularised least
+    squares predicts left-out queries best [1]_. The least squares are trained on queries and
+    features centred within each query.
 
     Parameters
     ----------
     n_features_to_select : int, default=10
         Features to select, k.
     alpha : float, str or sequence of them, default="auto"
-        The ridge parameter (lambda of the paper), above 0, or a share of the mean squared norm of a
-        centred row such as "1/64u". "auto": three folds of the queries choose it, and all else that
-        is "auto". With a number nothing is chosen: the selection is that of the paper. Folds choose
-        from a list, here and in `strategy`, `scale` and `label_scale`.
+        The ridge parameter (lambda of the paper), above 0, or a share of the mean squared norm
+        of a centred row such as "1/64u". With "auto", three folds of the queries choose it, and
+        all else that is "auto". With a number nothing is chosen: the selection is the paper's.
+        Folds choose from a list, here and in `strategy`, `scale` and `label_scale`.
     strategy : str or sequence of str, default="auto"
-        "auto" is the fastest exact strategy that fits into memory, or "distil" where `alpha` is
-        "auto" and folds choose that. "bounded", "dense" and "lowmem"
-        are exact and find the same features. "distil" selects towards the hold-out predictions of
-        RankRLS on all columns, for few queries and many columns. "sampled", "residual", "backfit",
-        "univariate", "fs-ed" and "random" are cheaper or there to compare. "fs-ed" takes labels of
-        at most 16 grades.
+        "auto" is the fastest exact strategy that fits into memory. If `alpha` is "auto", folds
+        choose between it and "distil". "bounded", "dense" and "lowmem" are exact and find the
+        same features. "distil" selects towards the hold-out predictions of RankRLS on all
+        columns, for few queries and many columns. "sampled", "residual", "backfit",
+        "univariate", "fs-ed" and "random" are cheaper, or serve comparison. "fs-ed" takes
+        labels of at most 16 grades.
     criterion : str, default="squared"
-        What each step improves most: "squared" is the leave-query-out error; a measure such as
-        "cindex", "map", "mrr", "p@5" or "ndcg@10" is of the leave-query-out predictions.
+        The quantity that each step improves most. "squared" is the leave-query-out error. A
+        measure such as "cindex", "map", "mrr", "p@5" or "ndcg@10" judges the leave-query-out
+        predictions.
     convention : {"standard", "letor"}, default="standard"
-        Convention of the criterion, where its name has none.
+        Convention of the criterion, unless its name has one.
     choose_by : str, optional
-        The measure by which folds choose what is "auto". By default that of `criterion`, else
-        "cindex".
+        The measure by which folds choose the values of "auto". By default the criterion's
+        measure, or "cindex".
     query_weight : {"uniform", "pairs", "size"}, default="uniform"
         Weight of a query of n rows: 1, n or 1/n. Rows, pairs or queries then count alike.
     scale : {"auto", "none", "sd", "max"} or sequence of them, default="auto"
-        What columns, centred within queries, are divided by: their root mean square, or their
-        largest absolute value. Weights stay in the units of the data. Where `alpha` is "auto",
-        folds choose what is "auto"; else "none".
+        The divisor of columns, which are centred within queries: their root mean square, or
+        their largest absolute value. Weights stay in the units of the data. If `alpha` is
+        "auto", folds choose the value of "auto". Otherwise it is "none".
     include : str, int or sequence of them, optional
-        Columns that come first, in this order, and count among the k: names where `X` has names, or
-        numbers from 0.
+        Columns that come first, in this order, and count among the k: numbers from 0, or names
+        if `X` has names.
     n_candidates : int, optional
         Candidates to judge in a step, drawn at random. By default all, and 59 with "sampled".
     label_scale : {"auto", "raw", "sqrt-sd", "unit"} or sequence of them, default="auto"
         Scale of the labels within each query: "sqrt-sd" divides by the root of their standard
-        deviation, "unit" by the deviation. Errors are in its units. Where `alpha` is "auto",
-        folds choose what is "auto"; else "raw", and "sqrt-sd" with "distil".
+        deviation, "unit" by the deviation. Errors are in its units. If `alpha` is "auto", folds
+        choose the value of "auto". Otherwise it is "raw", and "sqrt-sd" with "distil".
     refit : {"labels", "cross-fitted"}, optional
-        What weights are fitted to: labels, or three quarters of what a teacher predicts and a
-        quarter of the labels. By default "labels", and "cross-fitted" with "distil".
+        The target of weights: labels, or three quarters of a teacher's prediction and a quarter
+        of the labels. By default "labels", and "cross-fitted" with "distil".
     max_memory : int or str, optional
-        Bytes, or a size such as "8GiB". By default what the machine has left.
+        Bytes, or a size such as "8GiB". By default the free memory of the machine.
     n_jobs : int, optional
-        Threads; results do not depend on it. None and -1 take all cores, and one in a worker of
-        joblib.
+        Threads. Results do not depend on it. None and -1 take all cores, and one core in a
+        worker of joblib.
     random_state : int, RandomState or None, default=None
         Seed of random draws. None is seed 1: equal calls give equal results.
 
     Attributes
     ----------
     selected_ : ndarray of shape (k,)
-        Columns in order of selection, from 0. `transform` and `get_feature_names_out` have them in
-        the order of `X`: `to_frame` has names beside weights.
+        Columns in order of selection, from 0. `transform` and `get_feature_names_out` have them
+        in the order of `X`. `to_frame` has names beside weights.
     weights_ : ndarray of shape (k,)
         Their weights, in the order of `selected_`.
     n_features_ : int
@@ -361,33 +367,33 @@ class GreedyRankRLS(_Selecting):
     support_ : ndarray of shape (n,)
         Whether each column is selected.
     ranking_ : ndarray of shape (n,)
-        The step at which each column was selected, from 1; k + 1 for all others.
+        The step at which each column was selected, from 1; k + 1 for the others.
     coef_ : ndarray of shape (n,)
-        Weights of all columns: zero but for the selected ones.
+        Weights of all columns. Only selected columns have weights other than zero.
     lqo_error_path_ : ndarray of shape (k,)
         Leave-query-out error after each step, in squared units of the labels.
     lqo_cindex_path_ : ndarray of shape (k,)
         Concordance index of the leave-query-out predictions after each step.
     identical_ : list of ndarray
-        For each selected column, the others that centre to the same one up to sign.
+        For each selected column, the columns that centre to the same column up to sign.
     strategy_ : str
-        The strategy that was taken.
+        The strategy of the selection.
     alpha_ : float
-        The ridge parameter that was taken.
+        The ridge parameter of the selection.
     scale_, label_scale_ : str
-        The scales of columns and labels that were taken.
+        The scales of columns and labels in the selection.
     choice_ : dict or None
-        What folds have tried, with values and standard errors; None where nothing was to be chosen.
+        All that folds tried, with values and standard errors. None if nothing was open.
     refit_alpha_ : float or None
-        The ridge parameter of cross-fitted weights; None where labels are fitted.
+        The ridge parameter of cross-fitted weights. None if weights fit labels.
     path_ : SelectionPath
-        Everything that the selection found.
+        The whole path of the selection.
     partial_ : SelectionPath
-        What there was when Ctrl-C or an exception of the callback ended `fit`.
+        The steps so far, if Ctrl-C or an exception of the callback ended `fit`.
     n_features_in_ : int
         n, the columns of the training data.
     feature_names_in_ : ndarray of shape (n,)
-        Their names, where they are all text.
+        Their names, if all are text.
 
     References
     ----------
@@ -478,27 +484,28 @@ class GreedyRankRLSCV(_Selecting):
         Most features to select.
     alpha : float, str or sequence of them, default="auto"
         Ridge parameters to try: numbers above 0, shares such as "1/64u", or text with ranges of
-        them such as "1/256u..1u:2". "auto" is that range, and up to three past an edge. Then folds
-        first choose what else is "auto", as in `GreedyRankRLS`, or has a list.
+        them such as "1/256u..1u:2". "auto" is that range, and up to three values past an edge.
+        With "auto", folds first choose all else that is "auto" or has a list, as in
+        `GreedyRankRLS`.
     strategy : str or sequence of str, default="auto"
-        Strategies to choose from: see `GreedyRankRLS`. Where `alpha` is given, each is tried with
+        Strategies to choose from: see `GreedyRankRLS`. If `alpha` is given, each is tried with
         every alpha.
     cv : int, "lqo" or splitter, default=5
-        Folds of the queries: a number of them, or a splitter of scikit-learn by groups, such as
-        `GroupKFold`, which gets the queries as groups. Or "lqo", leave-query-out predictions: these
-        cost nothing more. They are optimistic, because the features were chosen by them. The
-        strategy "distil" needs folds.
+        Folds of the queries: a number of folds, or a splitter of scikit-learn by groups, such
+        as `GroupKFold`, which gets the queries as groups. "lqo" takes leave-query-out
+        predictions, which cost nothing more. They are optimistic, because they chose the
+        features. The strategy "distil" needs folds.
     scoring : str, optional
-        What models are judged by: "squared", the squared error, or a measure such as "ndcg@10". By
-        default "squared" where `alpha` is given, else that of the criterion, or "cindex".
+        The judge of models: "squared", the squared error, or a measure such as "ndcg@10". By
+        default "squared" if `alpha` is given, otherwise the criterion's measure, or "cindex".
     metrics : sequence of str, default=()
-        Measures to report besides.
+        Further measures to report.
     rule : {"best", "one-se"}, default="best"
         "best" takes the best value, "one-se" the fewest features within one standard error of it.
     criterion : str, default="squared"
-        As in `GreedyRankRLS`: what steps are chosen by.
+        As in `GreedyRankRLS`.
     convention : {"standard", "letor"}, default="standard"
-        Convention of all measures that name none.
+        Convention of all measures that do not name one.
     query_weight : str, default="uniform"
         As in `GreedyRankRLS`.
     scale : str or sequence of str, default="auto"
@@ -525,19 +532,19 @@ class GreedyRankRLSCV(_Selecting):
     strategy_ : str
         The chosen strategy.
     scale_, label_scale_ : str
-        The scales of columns and labels that were taken.
+        The scales of columns and labels in the selection.
     choice_ : dict or None
         As in `GreedyRankRLS`: the choice before the grid of alphas.
     best_score_ : float
-        The value of the chosen model by `scoring`. Larger is better: "squared" has minus the error,
-        as scikit-learn has it.
+        The value of the chosen model by `scoring`. Larger is better, as in scikit-learn:
+        "squared" has minus the error.
     cv_results_ : dict of ndarray
         A row for each model: ``param_strategy``, ``param_alpha``, ``param_n_features_to_select``,
         ``feature`` (added last), ``mean_test_score`` with its ``std_error_test_score`` over
         queries, ``rank_test_score`` from 1, the same of each of `metrics`, and ``lqo_error``.
     stability_ : float or None
-        How much the features of the folds agree at the chosen alpha: Nogueira's index. It is 1 if
-        they are the same, and about 0 if they agree by chance.
+        How far the features of the folds agree at the chosen alpha: Nogueira's index. It is 1
+        if they are the same, and about 0 if they agree by chance.
     selected_, weights_ : ndarray of shape (k,)
         As in `GreedyRankRLS`, of the chosen model, which is trained on all queries.
     n_features_ : int
@@ -551,13 +558,13 @@ class GreedyRankRLSCV(_Selecting):
     refit_alpha_ : float or None
         See `GreedyRankRLS`.
     path_ : SelectionPath
-        Everything that the selection found.
+        The whole path of the chosen selection.
     n_features_in_ : int
         n, the columns of the training data.
     feature_names_in_ : ndarray of shape (n,)
-        Their names, where they are all text.
+        Their names, if all are text.
     partial_ : SelectionPath
-        The longest path from all queries, without weights, when Ctrl-C or an exception of the
+        The longest path on all queries, without weights, if Ctrl-C or an exception of the
         callback ended `fit`.
 
     Examples
@@ -614,7 +621,7 @@ class GreedyRankRLSCV(_Selecting):
         return self.scoring not in (None, "squared") or len(self.metrics) > 0
 
     def _judge(self) -> str:
-        """What models are judged by."""
+        """The judge of models."""
         if self.scoring is not None:
             return self.scoring
         if _data.items(self.alpha, "alpha") != ["auto"]:
@@ -622,7 +629,7 @@ class GreedyRankRLSCV(_Selecting):
         return "cindex" if self.criterion == "squared" else self.criterion
 
     def _grid(self, selection: dict[str, Any]) -> dict[str, Any]:
-        """`Tune` of the compiled part."""
+        """Options of the compiled part's `Tune`."""
         strategy, strategies = _data.choices(self.strategy, "strategy")
         if strategy is not None:
             selection["strategy"] = strategy
@@ -643,7 +650,7 @@ class GreedyRankRLSCV(_Selecting):
         }
 
     def _folds(self, X: Any, y: Any, qid: Any) -> list[int] | None:
-        """The fold of each row by a splitter."""
+        """The fold of each row, drawn by a splitter."""
         if isinstance(self.cv, (Integral, str)):
             return None
         folds = np.full(len(y), -1)

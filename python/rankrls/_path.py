@@ -31,9 +31,9 @@ class TuneStep(NamedTuple):
     alpha: float
     """Its ridge parameter."""
     fold: int | None
-    """The fold that it does without; None: all training data."""
+    """The fold that it leaves out. None if it uses all training data."""
     number: int
-    """Features that this selection has so far."""
+    """Features selected so far."""
     feature: int
     """The column that was added, from 0."""
     lqo_error: float
@@ -42,7 +42,7 @@ class TuneStep(NamedTuple):
 
 @dataclass(frozen=True, repr=False)
 class SelectionPath:
-    """What a selection found, step by step.
+    """A selection step by step.
 
     Attributes
     ----------
@@ -57,15 +57,15 @@ class SelectionPath:
         Concordance index of the leave-query-out predictions after each step; nan where no query has
         a pair to order.
     criterion : ndarray of shape (k,)
-        The measure that steps were chosen by; nan for the squared error.
+        The measure that chose the steps; nan for the squared error.
     strategy : str
-        The strategy; empty where the selection was ended in the middle of a step.
+        The strategy. Empty if the selection ended within a step.
     alpha : float
-        The ridge parameter; nan as above.
+        The ridge parameter. nan if the selection ended within a step.
     unit : float
-        The mean squared norm of a centred row, which shares of alpha are of; nan as above.
+        The mean squared norm of a centred row, the unit of shares of alpha. nan likewise.
     condition : float
-        By how much rounding may be amplified in errors and weights; nan as above.
+        How much errors and weights may amplify rounding. nan likewise.
     teacher : tuple or None
         Solver, ridge parameter and concordance index of the teacher, if there was one.
     """
@@ -89,7 +89,7 @@ class SelectionPath:
 
     @classmethod
     def _of(cls, found: dict[str, Any]) -> SelectionPath:
-        """What the compiled part found."""
+        """Makes a path from the compiled part's report."""
 
         def each(name: str) -> NDArray[np.float64]:
             return np.array([step.get(name) for step in found["steps"]], dtype=np.float64)
@@ -104,14 +104,14 @@ class SelectionPath:
             strategy=found.get("strategy", ""),
             alpha=found.get("alpha", np.nan),
             unit=found.get("unit", np.nan),
-            # There is no infinity in JSON.
+            # JSON has no infinity.
             condition=np.inf if condition is None else condition,
             teacher=teacher and (teacher["solver"], teacher["lambda"], teacher["cindex"]),
         )
 
 
 def told(callback: Any, kind: type[Step] | type[TuneStep]) -> Callable[..., Any] | None:
-    """What the compiled part calls after a step: it asks `callback`."""
+    """A function that the compiled part calls after a step. It asks `callback`."""
     if callback is None:
         return None
     if not callable(callback):

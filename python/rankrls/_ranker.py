@@ -1,4 +1,4 @@
-"""What all estimators share."""
+"""The base of all estimators."""
 
 from __future__ import annotations
 
@@ -25,31 +25,31 @@ QueryWeight = Literal["uniform", "pairs", "size"]
 
 @dataclass(frozen=True, repr=False)
 class Explanation:
-    """The rows of a query as a model ranks them, and what each feature adds.
+    """A model's ranking of the rows of a query, and the contributions of each feature.
 
-    As text it has the five largest contributions to each row.
+    As text, it shows the five largest contributions to each row.
 
     Attributes
     ----------
     rows : ndarray of shape (r,)
-        Rows of `X`, from 0, by falling score; equal scores in the order of `X`.
+        Rows of `X`, from 0, by falling score. Equal scores keep the order of `X`.
     ranks : ndarray of shape (r,)
         Their places in the order, from 1.
     labels : ndarray of shape (r,) or None
-        Their labels, where `y` was given.
+        Their labels, if `y` was given.
     scores : ndarray of shape (r,)
         Their scores.
     reference : float
-        The mean of the scores, or the score of the row that they are compared with.
+        The mean of the scores, or the score of the row compared with.
     features : ndarray of shape (p,)
-        Columns that add something to one of the rows, in the order of the model.
+        Columns that contribute to at least one row, in the order of the model.
     names : list of str
-        Their names, or their numbers where there are none.
+        Their names, or the numbers of columns without names.
     values : ndarray of shape (r, p)
-        Values of the features in the rows; missing ones are filled as the model does.
+        Values of the features in the rows. Missing values are filled as in the model.
     contributions : ndarray of shape (r, p)
-        Weight times the value less that of the reference. A row of it adds up to the score less
-        `reference`, but for rounding.
+        Weight times the difference between the value and the reference's value. A row adds up
+        to the score less `reference`, except for rounding.
     """
 
     rows: NDArray[np.int64]
@@ -83,9 +83,9 @@ class Explanation:
 
 
 class Ranker(RegressorMixin, BaseEstimator):
-    """Checks, scores, and models as files."""
+    """Checks, scores, and models in files."""
 
-    # What each parameter may be; of text the compiled part knows more.
+    # Values that parameters may have. The compiled part checks texts further.
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "label_scale": [str],
         "scale": [str],
@@ -100,7 +100,7 @@ class Ranker(RegressorMixin, BaseEstimator):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
-        # Scores order the rows of a query; they do not come near the labels.
+        # Scores order the rows of a query; they are not near the labels.
         tags.regressor_tags.poor_score = True
         return tags
 
@@ -132,8 +132,8 @@ class Ranker(RegressorMixin, BaseEstimator):
         return self.model_
 
     def _of_columns(self, name: str, others: Any, values: Any) -> NDArray[Any]:
-        """An array with these `values` for the features, made only once it is asked for: a model
-        may say that it has as many columns as 32 bits count.
+        """An array with these `values` for the features, made when it is asked for: a model may
+        claim as many columns as 32 bits count.
         """
         values = np.asarray(values)
         _data.check_memory(self.n_features_in_ * values.itemsize, name)
@@ -142,14 +142,14 @@ class Ranker(RegressorMixin, BaseEstimator):
         return array
 
     def _checked(self, X: Any, *, fit: bool) -> Any:
-        """A matrix of numbers. In `fit`, its columns replace all that a fit before has found."""
+        """A matrix of numbers. In `fit`, its columns replace the results of an earlier fit."""
         if fit:
             for name in [name for name in vars(self) if name.endswith("_")]:
                 delattr(self, name)
         options = {
             "accept_sparse": ("csc", "csr"),
             "dtype": np.float64,
-            # The compiled part says where a value is that is not finite.
+            # The compiled part says where a value is not finite.
             "ensure_all_finite": False,
             "ensure_min_samples": 2 if fit else 1,
         }
@@ -160,8 +160,8 @@ class Ranker(RegressorMixin, BaseEstimator):
             raise ValueError(f"X: expected numbers: {error}") from error
 
     def _rows(self, X: Any) -> Any:
-        """Rows to score, as `_checked` has them. The columns of the features alone are enough where
-        they have their names.
+        """Rows to score, checked like `_checked`. If columns have names, the columns of the
+        features are enough.
         """
         names = _data.column_names(X)
         if names is not None and self._are_features(X, names):
@@ -174,12 +174,12 @@ class Ranker(RegressorMixin, BaseEstimator):
         return self._checked(self._check_names(X, names), fit=False)
 
     def _feature_names(self) -> list[str | None]:
-        """Names of the features, as far as they are known."""
+        """Names of the features. None for an unknown name."""
         names, known = getattr(self, "feature_names_in_", None), self.model_.names
         return known if names is None else [names[feature] for feature in self.model_.features]
 
     def _are_features(self, X: Any, names: list[str]) -> bool:
-        """Whether `X` is a frame without all columns, but with those of the features."""
+        """Whether `X` is a frame that lacks columns but has those of the features."""
         known = self._feature_names()
         if not self._linear or _data.is_sparse(X) or len(names) == self.n_features_in_:
             return False
@@ -187,7 +187,7 @@ class Ranker(RegressorMixin, BaseEstimator):
         return bool(alone and known and all(known) and set(known) <= set(names))
 
     def _refuse_twice(self, names: list[str]) -> None:
-        """Refuses a frame, or a model, that has the name of a feature twice."""
+        """Refuses a frame or model that has a feature's name twice."""
         trained = Counter(getattr(self, "feature_names_in_", ()))
         here = Counter(names)
         for name in self._feature_names():
@@ -199,8 +199,8 @@ class Ranker(RegressorMixin, BaseEstimator):
                     )
 
     def _check_names(self, X: Any, names: list[str] | None) -> Any:
-        """`X`; refused where it has other names than the model for its columns. scikit-learn does
-        so for frames, where all names are known.
+        """`X`, unless its names differ from the names of the model's columns. scikit-learn
+        compares the names of frames, if all names are known.
         """
         all_known = hasattr(self, "feature_names_in_")
         if (
@@ -224,7 +224,7 @@ class Ranker(RegressorMixin, BaseEstimator):
                     "corpus? Build them with the columns of the training data; in a frame, put the "
                     "columns in their order"
                 )
-        # Their names are compared: scikit-learn would only warn that it knew none.
+        # The names have been compared here. scikit-learn would only warn that it knows none.
         some_known = not all_known and any(self.model_.names)
         return X if _data.is_sparse(X) or not some_known else np.asarray(X)
 
@@ -243,12 +243,12 @@ class Ranker(RegressorMixin, BaseEstimator):
             raise TypeError(f"fit() got an unexpected keyword argument {name!r}{remedy}")
 
     def _adopt(self, model: _rankrls.Model) -> dict[str, Any]:
-        """The attributes of a fitted model. Returns what else is known of it."""
+        """The attributes of a fitted model. Returns the other facts of it."""
         facts: dict[str, Any] = json.loads(model.facts)
         self.model_ = model
         self.n_features_in_ = facts["columns"]
         self._linear = facts["kernel"] is None
-        # A model of a file may have another than the parameter says.
+        # A model from a file may have another objective than the parameter.
         self._objective = facts["objective"]
         if not self._linear:
             self.dual_coef_ = model.coefficients
@@ -260,11 +260,12 @@ class Ranker(RegressorMixin, BaseEstimator):
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (m, n)
-            Rows with the columns of the training data. Of a frame, the selected columns are enough.
-            A model of the command that was trained with missing values takes the same for nan.
+            Rows with the columns of the training data. A frame needs only the selected columns.
+            A model of the command that was trained with missing values fills nan in the same
+            way.
         qid : array-like of shape (m,), optional
-            Queries, as in `fit`. Only needed for rows with nan, if the model takes the mean of
-            their query for it.
+            Queries, as in `fit`. Only needed for rows with nan, if the model fills them with
+            the mean of their query.
 
         Returns
         -------
@@ -274,20 +275,20 @@ class Ranker(RegressorMixin, BaseEstimator):
         Raises
         ------
         ValueError
-            For another number of columns, for columns with other names than those of the model, and
+            For another number of columns, for columns with other names than the model's, and
             for values and scores that are not finite.
         """
         check_is_fitted(self)
         matrix = self._filled(self._rows(X), qid)
         if self._linear and not _data.is_sparse(matrix):
-            # Its sums, without a copy: in the order of the features.
+            # The same sums without a copy, in the order of the features.
             scores = np.zeros(matrix.shape[0])
             with np.errstate(all="ignore"):
                 for feature, weight in zip(self.model_.features, self.model_.weights, strict=True):
                     scores += weight * matrix[:, feature]
                 if np.isfinite(scores).all() and np.isfinite(matrix.sum()):
                     return scores
-        # The compiled part says where numbers are not finite.
+        # The compiled part says which numbers are not finite.
         scored: NDArray[np.float64] = self.model_.scores(
             _data.canonical(matrix), _data.threads(self.n_jobs)
         )
@@ -299,7 +300,7 @@ class Ranker(RegressorMixin, BaseEstimator):
         return scored
 
     def _filled(self, X: Any, qid: Any) -> Any:
-        """The matrix with numbers for nan, where the model says which."""
+        """The matrix, with the numbers that the model names for nan."""
         values = X.data if _data.is_sparse(X) else X
         if not np.isnan(values.sum()):
             return X
@@ -323,15 +324,15 @@ class Ranker(RegressorMixin, BaseEstimator):
         y : array-like of shape (m,)
             Labels.
         qid : array-like of shape (m,), optional
-            Queries, as in `fit`; for objective "global" and "pairs" all rows are one without them.
+            Queries, as in `fit`. Objectives "global" and "pairs" need none: all rows are one query.
         sample_weight : None
-            There for `sklearn.pipeline.Pipeline`, which passes it on; refused if it is not None.
+            `sklearn.pipeline.Pipeline` passes it on. Refused if it is not None.
 
         Returns
         -------
         float
-            The share of pairs of a query that are ordered correctly, averaged over queries that
-            have such a pair; nan if none has.
+            The share of a query's pairs that are ordered correctly, averaged over queries with
+            pairs; nan if no query has any.
 
         Raises
         ------
@@ -367,22 +368,22 @@ class Ranker(RegressorMixin, BaseEstimator):
         y : array-like of shape (m,), optional
             Labels, to show beside the rows.
         query : hashable, optional
-            An id of `qid`. Not needed where all rows are one query.
+            An id of `qid`. Not needed if all rows are one query.
         qid : array-like of shape (m,), optional
             Queries, as in `fit`; without them all rows are one.
         versus : int, optional
-            A row of `X` in the query, from 0, to compare the scores with. By default their mean.
+            A row of `X` in the query, from 0, to compare with. By default the mean of the scores.
 
         Returns
         -------
         Explanation
-            The rows by falling score, and what each feature adds to it.
+            The rows by falling score, and the contributions of each feature to it.
 
         Raises
         ------
         ValueError
-            For a query or row that there is not, for data without any of the features, and for a
-            kernel, which has no features.
+            For an unknown query or row, for data without any of the features, and for a kernel,
+            which has no features.
         """
         check_is_fitted(self)
         matrix = self._rows(X)
@@ -431,17 +432,17 @@ class Ranker(RegressorMixin, BaseEstimator):
         )
 
     def _names(self) -> list[str]:
-        """Names of the features of the model, or their numbers where there are none."""
+        """Names of the model's features, or the numbers of features without names."""
         pairs = zip(self._feature_names(), self.model_.features, strict=True)
         return [str(name or feature) for name, feature in pairs]
 
     def to_json(self, path: str | os.PathLike[str] | None = None) -> str:
-        """The model as the command's files have it.
+        """The model, as in files of the command.
 
         Parameters
         ----------
         path : path-like, optional
-            Where to write it, for ``rankrls predict`` or `from_json`.
+            A file to write, for ``rankrls predict`` or `from_json`.
 
         Returns
         -------
@@ -462,10 +463,10 @@ class Ranker(RegressorMixin, BaseEstimator):
     def from_json(cls, source: str | os.PathLike[str]) -> Any:
         """A fitted predictor from a model of the command or of `to_json`.
 
-        It predicts, explains and knows the names of its columns. Its parameters are the usual ones:
-        `alpha_`, `strategy_` and the like say what the model was made with. Pickle keeps
-        parameters, hold-out predictions and `cv_results_`, too. It warns of the model of an
-        unfinished run.
+        It predicts, explains and knows the names of its columns. Its parameters are the default
+        ones: `alpha_`, `strategy_` and the like tell how the model was made. Pickle also keeps
+        parameters, hold-out predictions and `cv_results_`. A warning tells that the run of a
+        model is unfinished.
 
         Parameters
         ----------
@@ -475,16 +476,16 @@ class Ranker(RegressorMixin, BaseEstimator):
         Returns
         -------
         estimator
-            One of this class, fitted.
+            A fitted estimator of this class.
 
         Raises
         ------
         ValueError
-            For a document that is no model, with line and column.
+            For a document that is not a model, with line and column.
         """
         if not isinstance(source, (str, os.PathLike)):
             raise TypeError(f"source: expected a path or text, found {type(source).__name__}")
-        # No file has such a name.
+        # No file name begins like this.
         if isinstance(source, str) and source.lstrip()[:1] in ("", "{", "["):
             name, text = "the document", _data.text(source, "source").encode()
             model = _rankrls.Model.from_json(text)

@@ -20,59 +20,60 @@ from ._ranker import Labels, QueryWeight, Ranker, Scale
 class RankRLS(Ranker):
     """Regularised least-squares ranking on all features, with hold-out predictions in closed form.
 
-    Ridge regression on features and labels that are centred within each query, on all pairs of
-    rows, or on given ones; of the columns, or under a kernel. One factorisation gives the
+    Ridge regression on features and labels that are centred within each query, over all pairs
+    of rows, or over given ones; on the columns, or under a kernel. One factorisation gives the
     predictions for each query, or pair, by the model trained without it [1]_.
 
     Parameters
     ----------
     alpha : float, str or sequence of them, default="auto"
-        Ridge parameters (lambda of the paper), above 0: that of the least hold-out error is taken.
-        Text has numbers, ranges, and shares of the mean squared norm of a centred row such as
-        "1/64u". "auto" is "1/256u..1u:2", and up to three past an edge.
+        Ridge parameters (lambda of the paper), above 0. The one with the least hold-out error
+        is used. Text has numbers, ranges, and shares of the mean squared norm of a centred row
+        such as "1/64u". "auto" is "1/256u..1u:2", and up to three values past an edge.
     objective : {"query", "global", "pairs"}, default="query"
-        Pairs of rows to order: those of the same query, all, or the `pairs` of `fit`.
+        Pairs of rows to order: pairs of the same query, all pairs, or the `pairs` of `fit`.
     kernel : {"linear", "gaussian", "polynomial", "precomputed"}, default="linear"
         "linear" gives each column a weight. "gaussian" is ``exp(-gamma |x - z|^2)``, "polynomial"
         ``(gamma x.z + coef0)^degree``. With "precomputed", column j of `X` has the kernel of each
         row with row j of the training data.
     gamma : float, default=1.0
-        Of "gaussian" and "polynomial", above 0.
+        Parameter of "gaussian" and "polynomial", above 0.
     degree : int, default=2
-        Of "polynomial", from 1 on.
+        Parameter of "polynomial", from 1 on.
     coef0 : float, default=0.0
-        Of "polynomial", from 0 on.
+        Parameter of "polynomial", from 0 on.
     basis : int or None, default=None
-        The reduced set: so many rows drawn at random. The model is over the kernel with them alone.
-        None is all rows, or those that `fit` is given.
+        Rows of the reduced set, drawn at random. The model uses the kernel with these rows
+        alone. None is all rows, or the rows that `fit` is given.
     solver : {"auto", "dual", "primal", "cg"}, default="auto"
         "dual" factors a system of the rows, "primal" one of the columns. "cg" iterates and factors
         nothing: its hold-outs have six digits. "auto" takes the fastest that fits into memory.
         Kernels without a basis: "dual".
     holdout : str or None, default=None
-        Rows to hold out. "lqo" is each query on its own. "lpo" is each pair of rows of a query, or
-        each of `pairs`. "folds:N" is N groups drawn at random: of queries, of the rows of a single
-        query, or of `pairs`. `fit` takes folds that are known. "none" holds nothing out. "auto" is
-        the choice of the command: "lqo", or "lpo" under another objective, or five folds if that
-        takes long. None is the same, except for a single alpha where hold-outs do not come from the
-        factors. Then it holds nothing out: with "cg", and for a single query under objective
-        "query".
+        Rows to hold out. "lqo" is each query on its own. "lpo" is each pair of rows of a query,
+        or each of `pairs`. "folds:N" is N groups drawn at random: of queries, of the rows of a
+        single query, or of `pairs`. `fit` takes known folds. "none" holds nothing out. "auto"
+        is the choice of the command: "lqo", or "lpo" under another objective, or five folds if
+        that takes long. None is the same, with one exception: for a single alpha it holds
+        nothing out if the factors give no hold-outs. That concerns "cg", and a single query
+        under objective "query".
     keep_pairs : bool, default=False
         Whether to keep the predictions of "lpo": two numbers for each pair of rows.
     label_scale : {"auto", "raw", "sqrt-sd", "unit"}, default="auto"
-        Scale of the labels within each query: divided by the root of their standard deviation, or
-        by the deviation. Not for objective "pairs". Where `alpha` is "auto", hold-outs choose what
-        is "auto", by objective "query" and the linear kernel without a basis; else "raw".
+        Scale of the labels within each query: divided by the root of their standard deviation,
+        or by the deviation. Not for objective "pairs". If `alpha` is "auto", hold-outs choose
+        the value of "auto", by objective "query" and the linear kernel without a basis.
+        Otherwise it is "raw".
     scale : {"auto", "none", "sd", "max"}, default="auto"
-        What centred columns are divided by, under the linear kernel without a basis. "auto" as for
-        `label_scale`, else "none".
+        The divisor of centred columns, under the linear kernel without a basis. "auto" as for
+        `label_scale`, otherwise "none".
     query_weight : {"uniform", "pairs", "size"}, default="uniform"
-        What a query of n rows counts under objective "query": 1, n or 1/n.
+        Weight of a query of n rows under objective "query": 1, n or 1/n.
     max_memory : int or str, optional
-        Bytes, or a size such as "8GiB". By default what the machine has left.
+        Bytes, or a size such as "8GiB". By default the free memory of the machine.
     n_jobs : int, optional
-        Threads; results do not depend on it. None and -1 take all cores, and one in a worker of
-        joblib.
+        Threads. Results do not depend on it. None and -1 take all cores, and one core in a
+        worker of joblib.
     random_state : int, RandomState or None, default=None
         Seed of random draws. None is seed 1: equal calls give equal results.
 
@@ -83,36 +84,36 @@ class RankRLS(Ranker):
     dual_coef_ : ndarray of shape (b,)
         A coefficient for each row of `support_`, under another kernel and with a basis.
     support_ : ndarray of shape (b,)
-        These rows of the training data; not in models from files.
+        The basis rows in the training data. Models from files lack them.
     alpha_ : float
-        The ridge parameter that was taken.
+        The ridge parameter of the model.
     scale_, label_scale_ : str
-        The scales of columns and labels that were taken.
+        The scales of columns and labels in the model.
     choice_ : list of dict
-        The scales that hold-outs have compared, each with its concordance index; empty where
-        nothing was to be chosen.
+        The scales that hold-outs compared, each with its concordance index. Empty if nothing
+        was open.
     unit_ : float
-        The mean squared norm of a centred row, which shares are of.
+        The mean squared norm of a centred row, the unit of shares.
     solver_ : str
-        The solver that was taken.
+        The solver of the model.
     lqo_predictions_ : ndarray of shape (m,)
-        Centred predictions for each row by the model that was trained without its query, where
-        queries were left out.
+        Centred predictions for each row by the model trained without its query, if queries were
+        left out.
     holdout_predictions_ : ndarray of shape (m,), (p,) or (q, 2)
-        The same by whatever scheme there was. With `pairs`, the predicted difference of each. For
-        "lpo" with `keep_pairs`, a prediction for both rows of `holdout_pairs_`.
+        The same by any scheme. With `pairs`, the predicted difference of each pair. For "lpo"
+        with `keep_pairs`, a prediction for both rows of `holdout_pairs_`.
     holdout_pairs_ : ndarray of shape (q, 2)
         Rows that "lpo" held out together, with `keep_pairs`.
     holdout_error_ : float
         Sum over queries of the squared centred residuals, in squared units of the labels.
     holdout_cindex_ : float
-        Their concordance index; nan where no query has a pair to order.
+        Concordance index of the hold-out predictions; nan if no query has a pair to order.
     condition_ : float
-        A bound of how much rounding may be amplified.
+        A bound on the amplification of rounding.
     n_features_in_ : int
         n, the columns of the training data.
     feature_names_in_ : ndarray of shape (n,)
-        Their names, where they are all text.
+        Their names, if all are text.
 
     References
     ----------
@@ -140,7 +141,7 @@ class RankRLS(Ranker):
     True
     """
 
-    # They count rows of this X: nothing hands them on with a part of the rows.
+    # Pairs count rows of this X, so nothing routes them with a part of the rows.
     __metadata_request__fit: ClassVar[dict[str, str]] = {"pairs": UNUSED}
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **Ranker._parameter_constraints,
@@ -195,23 +196,24 @@ class RankRLS(Ranker):
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (m, n)
-            Examples by features; with kernel "precomputed", the kernel of the examples, (m, m).
+            Examples by features. With kernel "precomputed", their kernel, of shape (m, m).
         y : array-like of shape (m,)
             Labels: more is better. Not needed for objective "pairs", whose `pairs` have to agree
             with them.
         qid : array-like of shape (m,), optional
             The query of each row, needed for objective "query"; ``np.zeros(m)`` compares all rows.
         pairs : array-like of shape (p, 2), (p, 3) or (p, 4), optional
-            For objective "pairs". A row has the preferred and the other row of `X`, from 0. A third
-            column says by how much, in units of the scores. A fourth has the weight of the pair.
-            Both are 1 by default. Rows count in this `X`, of which cross-validation and samplers
-            hand over a part, where the same numbers are other rows: nothing routes `pairs` there.
+            For objective "pairs". A row has the preferred and the other row of `X`, from 0. A
+            third column has the difference of their scores, a fourth the weight of the pair.
+            Both are 1 by default. Rows count in this `X`. Cross-validation and samplers hand
+            over a part of `X`, where these numbers are other rows, so nothing routes `pairs`
+            there.
         basis : array-like of bool of shape (m,), optional
-            Whether each row is of the basis, in place of the parameter.
+            Whether each row belongs to the basis, in place of the parameter.
         holdout : array-like of shape (m,) or (p,), optional
             The fold of each row, or of each of `pairs`, in place of the parameter.
         **refused
-            Nothing: other arguments are refused, but for `sample_weight` that is None.
+            Other arguments are refused. Only `sample_weight` may be None.
 
         Returns
         -------
@@ -221,10 +223,10 @@ class RankRLS(Ranker):
         Raises
         ------
         ValueError
-            For data or parameters that cannot be used, and for a kernel that is indefinite or not
-            symmetric. Without queries or pairs where there have to be some.
+            For data or parameters that cannot be used, for an asymmetric or indefinite kernel,
+            and for missing queries or pairs.
         MemoryError
-            Where the solver takes more than `max_memory`: the message names solvers that fit.
+            If the solver takes more than `max_memory`. The message names solvers that fit.
         """
         self._validate_params()
         if (self.objective == "pairs") != (pairs is not None):
@@ -277,7 +279,7 @@ class RankRLS(Ranker):
         self.choice_ = report["choice"]
         self.unit_ = report["unit"]
         self.solver_ = report["solver"]
-        # There is no infinity in JSON.
+        # JSON has no infinity.
         self.condition_ = np.inf if report["condition"] is None else report["condition"]
         if len(found["support"]):
             self.support_, self.dual_coef_ = found["support"], found["coefficients"]
@@ -300,7 +302,7 @@ class RankRLS(Ranker):
         self.scale_ = facts["settings"].get("scale", "none")
         self.label_scale_ = facts["settings"].get("label_scale", "raw")
         if self.kernel == "precomputed":
-            # Its columns are rows: of a file, they are columns.
+            # Its features are rows. In a model from a file, they are columns.
             self._linear = False
             self.support_, self.dual_coef_ = model.features, model.weights
         return facts

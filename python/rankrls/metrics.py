@@ -1,11 +1,11 @@
 """Measures of rankings: the numbers of ``rankrls evaluate``.
 
 Names are ``map``, ``p@K``, ``ndcg@K``, ``mean-ndcg``, ``err``, ``mrr``, ``cindex`` and
-``label@1``, the label of the row ranked first. Rules stand in the name: ``map:2``, ``p@5:2`` and
-``mrr:2`` take labels from 2 on for relevant. ``ndcg@10:linear`` and ``mean-ndcg:linear`` have
-gain y in place of 2**y - 1. ``err:4`` has grades up to 4, ``err`` up to the largest label.
-``ndcg@10(letor)`` names its convention. The convention "standard" discounts rank r by
-1 / log2(r + 1), averages over tied scores and leaves out queries without a value; "letor"
+``label@1``, the label of the row ranked first. A name includes its rules. ``map:2``, ``p@5:2``
+and ``mrr:2`` count labels from 2 on as relevant. ``ndcg@10:linear`` and ``mean-ndcg:linear``
+have gain y instead of 2**y - 1. ``err:4`` has grades up to 4, ``err`` up to the largest label.
+``ndcg@10(letor)`` names its convention. The convention "standard" discounts rank r by 1 /
+log2(r + 1), averages over tied scores and leaves out queries without a value. "letor"
 reproduces published LETOR 4.0 figures.
 """
 
@@ -44,9 +44,9 @@ class Measured:
     queries : int
         Queries that have a value.
     left_out : int
-        Queries that have none.
+        Queries without a value.
     per_query : ndarray of shape (q,)
-        The value of each query, in order of their first rows; nan where it has none.
+        The value of each query, in order of first rows; nan if it has none.
     """
 
     mean: float
@@ -63,7 +63,7 @@ class Comparison:
     Attributes
     ----------
     difference : float
-        Mean over queries of the first less the second.
+        Mean over queries of the first value less the second.
     standard_error : float
         Its standard error.
     interval : tuple of float
@@ -71,9 +71,9 @@ class Comparison:
     p : float
         Two-sided p of the randomisation test.
     exact : bool
-        Whether p is of all assignments of signs, not of some that were drawn.
+        Whether p counts all assignments of signs, not a random sample.
     queries, wins, ties, losses : int
-        Queries where both have a value, and those where the first is better, equal and worse.
+        Queries where both have a value, and how many the first wins, ties and loses.
     """
 
     difference: float
@@ -124,8 +124,8 @@ def evaluate(
     Raises
     ------
     ValueError
-        For unknown measures, lengths that disagree, numbers that are not finite, labels below 0
-        where a measure needs grades, and without `qid`.
+        For unknown measures, lengths that disagree, numbers that are not finite, negative
+        labels under a measure that needs grades, and a missing `qid`.
 
     Examples
     --------
@@ -217,7 +217,7 @@ def paired(
     Parameters
     ----------
     first, second : Measured or array-like of shape (q,)
-        The same measure of both rankings, or its values query by query; nan where there is none.
+        The same measure of both rankings, or its values query by query; nan for none.
     resamples : int, default=10000
         Draws of queries for the interval, and of signs for the test.
     confidence : float, default=0.95
@@ -233,7 +233,7 @@ def paired(
     Raises
     ------
     ValueError
-        Where the numbers of queries differ.
+        If the numbers of queries differ.
 
     Examples
     --------
@@ -260,5 +260,5 @@ def paired(
 
 
 def _known(text: str) -> dict[str, Any]:
-    """A document with nan for what is not known."""
+    """A document with nan for unknown values."""
     return {key: np.nan if value is None else value for key, value in json.loads(text).items()}

@@ -1,4 +1,4 @@
-"""Diagrams by Matplotlib, which ``pip install './python[plot]'`` brings.
+"""Diagrams by Matplotlib, which ``pip install './python[plot]'`` installs.
 
 Each function raises an ImportError without Matplotlib.
 """
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
 __all__ = ["comparison", "path", "tuning"]
 
-# A strategy has the colour that it has in the project's own figures: near those of Okabe and Ito,
-# which everybody can tell apart.
+# A strategy has the colour of the project's own figures. The colours are near the palette of Okabe
+# and Ito, which colour-blind readers can distinguish.
 _COLOURS = {
     "bounded": "#0072b2",
     "dense": "#24292f",
@@ -43,7 +43,7 @@ def _axes(ax: Axes | None) -> Axes:
 
 
 def _by_features(ax: Axes, quantity: str) -> Axes:
-    """Names the axes. Features come in whole numbers."""
+    """Labels the axes, with whole numbers of features."""
     from matplotlib.ticker import MaxNLocator
 
     ax.set_xlabel("features")
@@ -59,16 +59,16 @@ def path(model: Any, *, ax: Axes | None = None, what: str = "lqo_error") -> Axes
     Parameters
     ----------
     model : GreedyRankRLS, GreedyRankRLSCV or SelectionPath
-        What was fitted.
+        A fitted estimator, or its path.
     ax : Axes, optional
-        Where to draw; by default new ones.
+        The axes to draw into. By default new ones.
     what : {"lqo_error", "lqo_cindex"}, default="lqo_error"
-        What to draw.
+        The quantity to draw.
 
     Returns
     -------
     Axes
-        Those that were drawn into.
+        The axes drawn into.
 
     Raises
     ------
@@ -99,28 +99,28 @@ def path(model: Any, *, ax: Axes | None = None, what: str = "lqo_error") -> Axes
 
 
 def tuning(model: Any, *, ax: Axes | None = None, metric: str | None = None) -> Axes:
-    """What the models of a `GreedyRankRLSCV` are worth, a line for each ridge parameter.
+    """The value of the models of a `GreedyRankRLSCV`, a line for each ridge parameter.
 
     A strategy has a colour. The line with the chosen model is dark, the others are light.
 
     Parameters
     ----------
     model : GreedyRankRLSCV
-        What was fitted. The chosen model is marked, with a bar of one standard error.
+        A fitted estimator. Its chosen model is marked, with a bar of one standard error.
     ax : Axes, optional
-        Where to draw; by default new ones.
+        The axes to draw into. By default new ones.
     metric : str, optional
-        One of its `metrics`; by default what it chose by.
+        One of its `metrics`. By default the judge of models.
 
     Returns
     -------
     Axes
-        Those that were drawn into.
+        The axes drawn into.
 
     Raises
     ------
     ValueError
-        For a measure that was not taken.
+        For a measure without values.
 
     Examples
     --------
@@ -177,23 +177,23 @@ def comparison(
     Parameters
     ----------
     found : mapping of str to Measured or to mappings
-        What `metrics.evaluate` has found of each ranking, by name, or one measure of it. What it
-        has found of a single ranking is drawn by the names of its measures. Bars of rankings of the
-        same queries may overlap where `metrics.paired` tells them apart.
+        The results of `metrics.evaluate` for each ranking, by name, or one measure of each. The
+        results of a single ranking are drawn by the names of its measures. Bars of rankings of
+        the same queries may overlap even if `metrics.paired` finds a difference.
     measure : str, optional
-        The measure to draw, where `found` has several of each ranking.
+        The measure to draw, if `found` has several of each ranking.
     ax : Axes, optional
-        Where to draw; by default new ones.
+        The axes to draw into. By default new ones.
 
     Returns
     -------
     Axes
-        Those that were drawn into.
+        The axes drawn into.
 
     Raises
     ------
     ValueError
-        For a measure that was not taken, and for several where none is named.
+        For a measure without values, and for several measures of which none is named.
 
     Examples
     --------
@@ -225,7 +225,7 @@ def _measured(found: Measured | Mapping[str, Measured], name: str, measure: str 
         return found
     if not isinstance(found, Mapping):
         raise ValueError(
-            f"found: expected what metrics.evaluate returns for {name!r}, found {found!r}"
+            f"found: expected the result of metrics.evaluate for {name!r}, found {found!r}"
         )
     if measure is None and len(found) == 1:
         return next(iter(found.values()))

@@ -1,8 +1,8 @@
-//! Matrices of SciPy and NumPy, and the data sets of copies of them.
+//! Matrices of SciPy and NumPy, and data sets of their copies.
 //!
-//! Arrays of Python are copied while Python waits, and never borrowed for longer: a callback and other threads
-//! may write to them, make them longer or shorter, or let them go while the work goes on. So all that comes of a
-//! call, also the hash of its data, is of one content.
+//! Python waits while its arrays are copied. They are never borrowed for longer: during the work, a callback or
+//! another thread may change, resize or free them. So everything in a call, even the hash of its data, has one
+//! content.
 
 use std::convert::Infallible;
 use std::mem;
@@ -18,14 +18,14 @@ use sprs::CsMatI;
 
 use crate::errors::{Result, memory, value};
 
-/// A matrix as Python has it: compressed columns or rows of SciPy, or an array.
+/// A matrix of Python: compressed columns or rows of SciPy, or an array.
 pub(crate) enum Matrix<'py> {
     Sparse(Sparse<'py>),
     Dense(Bound<'py, PyArray2<f64>>),
 }
 
-// By hand, and so is that of `Indices`: a derived one makes an exception of each type that does not fit, and other
-// threads go on while it does, before anything is copied.
+// Written by hand, like the one of `Indices`. A derived one raises an exception for each type that does not fit. Other
+// threads could then run before anything is copied.
 impl<'py> FromPyObject<'_, 'py> for Matrix<'py> {
     type Error = PyErr;
 
@@ -47,7 +47,7 @@ pub(crate) struct Sparse<'py> {
     data: Bound<'py, PyArray1<f64>>,
 }
 
-/// SciPy takes the narrower type that fits.
+/// SciPy uses the narrower type that fits.
 enum Indices<'py> {
     Narrow(Bound<'py, PyArray1<i32>>),
     Wide(Bound<'py, PyArray1<i64>>),
@@ -64,7 +64,7 @@ impl<'py> FromPyObject<'_, 'py> for Indices<'py> {
     }
 }
 
-/// A copy of a matrix, to be used while Python does something else.
+/// A copy of a matrix, for work beside Python.
 pub(crate) enum Copied {
     Sparse(Compressed),
     Dense(Array2<f64>),
@@ -104,7 +104,7 @@ impl Indices<'_> {
         bounds.map_err(|_| value("not a compressed sparse matrix: a bound is negative"))
     }
 
-    /// As they are where they have 32 bits: negative ones become too large, and are refused as such.
+    /// Indices of 32 bits unchanged: negative ones become too large, and are refused as such.
     fn narrowed(&self) -> Result<Vec<u32>> {
         match self {
             Self::Narrow(array) => Ok(copied(array)?.into_iter().map(i32::cast_unsigned).collect()),
@@ -123,7 +123,7 @@ impl Indices<'_> {
     }
 }
 
-/// Room for so many numbers.
+/// Room for `count` numbers.
 fn room<T>(count: usize) -> Result<Vec<T>> {
     let mut room = Vec::new();
     room.try_reserve_exact(count).map_err(|_| {
@@ -142,7 +142,7 @@ pub(crate) fn copied<T: Element + Copy>(array: &Bound<'_, PyArray1<T>>) -> Resul
     Ok(copy)
 }
 
-/// The numbers of an array of two dimensions, where one lies next to the other as before.
+/// The numbers of an array of two dimensions, in their old memory order.
 fn copied_rows(array: &Bound<'_, PyArray2<f64>>) -> Result<Array2<f64>> {
     let mut copy = room(array.len())?;
     let borrowed = array.try_readonly()?;
@@ -159,7 +159,7 @@ fn copied_rows(array: &Bound<'_, PyArray2<f64>>) -> Result<Array2<f64>> {
 }
 
 impl Copied {
-    /// The rows as one query.
+    /// The rows with `labels`, as one query.
     fn labelled(self, labels: Vec<f64>) -> Result<Dataset<'static>> {
         let queries = Queries::single(self.rows())?;
         let parts = match self {
@@ -184,7 +184,7 @@ impl Copied {
         })
     }
 
-    /// Rows whose labels and queries nobody knows.
+    /// Rows with unknown labels and queries.
     pub(crate) fn unlabelled(self) -> Result<Dataset<'static>> {
         let labels = vec![0.0; self.rows()];
         self.labelled(labels)
@@ -198,7 +198,7 @@ impl Copied {
     }
 }
 
-/// Compressed columns with nan among their values.
+/// Compressed columns with nan among the values.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 pub(crate) struct Filling<'py> {
@@ -225,7 +225,7 @@ impl Filling<'_> {
 }
 
 impl Parts {
-    /// The values, with numbers for nan. Rows of a column ascend, and are rows of the queries.
+    /// The values, with numbers for nan. The rows of a column must ascend, and must be rows of the queries.
     pub(crate) fn filled(self, missing: Missing, queries: &Queries) -> Vec<f64> {
         let mut filled = self.values;
         let (mut rest, mut columns) = (&mut filled[..], Vec::new());
@@ -240,7 +240,7 @@ impl Parts {
     }
 }
 
-/// Numbers that Python gets as an array.
+/// Numbers that become an array of Python.
 pub(crate) struct Array<T>(pub(crate) Vec<T>);
 
 impl<'py, T: Element> IntoPyObject<'py> for Array<T> {
@@ -253,7 +253,7 @@ impl<'py, T: Element> IntoPyObject<'py> for Array<T> {
     }
 }
 
-/// Rows in queries as Python has them: the queries are `codes`, positions among `ids`.
+/// Rows and their queries. The queries are `codes`, positions among `ids`.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 pub(crate) struct Data<'py> {
@@ -265,7 +265,7 @@ pub(crate) struct Data<'py> {
     validation: Option<Matrix<'py>>,
 }
 
-/// A copy of data, to be used while Python does something else.
+/// A copy of data, for work beside Python.
 pub(crate) struct CopiedData {
     x: Copied,
     y: Vec<f64>,
@@ -276,7 +276,7 @@ pub(crate) struct CopiedData {
 }
 
 impl Data<'_> {
-    /// Refuses parameters of a selection, and what comes with the data, that none of the `strategies` heeds.
+    /// Refuses parameters and data that none of the `strategies` uses.
     pub(crate) fn check_effects(
         &self,
         options: &GreedyRankRls,
@@ -299,8 +299,7 @@ impl Data<'_> {
 }
 
 impl CopiedData {
-    /// The data set. Rows whose queries are not in one piece are moved together. Columns count from 1 in
-    /// models, as in files.
+    /// The data set. Moves the rows of a scattered query together. Columns count from 1 in models, as in files.
     pub(crate) fn dataset(self) -> Result<Dataset<'static>> {
         let id = |&code: &i64| {
             let position = usize::try_from(code).unwrap_or(usize::MAX);

@@ -1,8 +1,8 @@
-//! The end of Python, when daemon threads may still be at work.
+//! The end of Python, while daemon threads may still work.
 //!
-//! Python ends a thread that waits for it then, in the middle of whatever the thread is doing. Here that would
-//! abort the process. So such threads do not go back to Python once its end has begun, and its end waits for those
-//! that are on their way.
+//! At its end, Python stops any thread that waits for it, wherever the thread is. Here that would abort the
+//! process. So a working thread does not return to Python once the end has begun, and the end waits for threads
+//! that are returning.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread::{self, ThreadId};
@@ -10,13 +10,13 @@ use std::time::{Duration, Instant};
 
 use pyo3::prelude::*;
 
-/// How long the end waits for a callback.
+/// Longest time that the end waits for a callback.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 struct State {
     /// The thread that ends Python.
     ended_by: Option<ThreadId>,
-    /// Threads that are in Python, or on their way.
+    /// Number of threads that are in Python, or are returning to it.
     back: usize,
 }
 
@@ -29,11 +29,11 @@ fn state() -> MutexGuard<'static, State> {
     STATE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A thread of work that goes back to Python for a while, or for good.
+/// A working thread that returns to Python for a while, or for good.
 pub(crate) struct Back(());
 
 impl Back {
-    /// Never comes back where Python ends: the process does so soon.
+    /// Does not return once Python ends: the process ends soon.
     pub(crate) fn new() -> Self {
         let mut known = state();
         let ends = known
@@ -56,7 +56,7 @@ impl Drop for Back {
     }
 }
 
-/// Says that Python ends, and waits for threads that are on their way to it.
+/// Says that Python ends, and waits for threads that are returning to it.
 #[pyfunction]
 pub(crate) fn end(py: Python<'_>) {
     state().ended_by = Some(thread::current().id());

@@ -14,10 +14,10 @@ use serde_path_to_error::Segment;
 
 pub(crate) type Result<T, E = Error> = result::Result<T, E>;
 
-/// An error of the library or of Python, to be raised.
+/// An error of the library or of Python, to raise.
 pub(crate) struct Error(PyErr);
 
-/// A mistake in what was handed over.
+/// A mistake in the arguments.
 pub(crate) fn value(error: impl Display) -> Error {
     Error(PyValueError::new_err(in_python(&error.to_string())))
 }
@@ -26,8 +26,8 @@ pub(crate) fn memory(error: impl Display) -> Error {
     Error(PyMemoryError::new_err(in_python(&error.to_string())))
 }
 
-/// A message of the library with the names that Python has: `--max-memory` becomes `max_memory`, `--scale=sd` becomes
-/// `scale='sd'`, and lambda is alpha. Text in quotes stays.
+/// A message of the library in the names of Python: `--max-memory` becomes `max_memory`, `--scale=sd` becomes
+/// `scale='sd'`, and lambda becomes alpha. Text in quotes stays.
 pub(crate) fn in_python(message: &str) -> String {
     let message = message.replace("--query-file or --rows-per-query", "--qid");
     let mut quoted = false;
@@ -61,7 +61,7 @@ fn word_in_python(word: &str) -> String {
     };
     let end = rest.find(|char: char| !(is_part(char) || char == '.'));
     let (value, rest) = rest.split_at(end.unwrap_or(rest.len()));
-    // A value that the message has in quotes begins with them.
+    // A value that the message quotes begins with the quotes.
     if value.is_empty() || value.parse::<f64>().is_ok() {
         format!("{before}{name}={value}{rest}")
     } else {
@@ -75,7 +75,7 @@ impl From<Error> for PyErr {
     }
 }
 
-/// Errors of Python, which stay, and those of the library that are all mistakes.
+/// Errors of Python, which stay, and types of the library whose errors are all mistakes.
 macro_rules! errors {
     (python: $($python:ty),+; mistakes: $($mistake:ty),+) => {
         $(impl From<$python> for Error {
@@ -117,7 +117,7 @@ impl From<rankrls::Error> for Error {
     }
 }
 
-/// Options of the library that have other names in Python, as scikit-learn names its own.
+/// Options of the library with other names in Python, which follow scikit-learn.
 const NAMES: [(&str, &str); 12] = [
     ("k", "n_features_to_select"),
     ("asked", "n_features_to_select"),
@@ -133,14 +133,13 @@ const NAMES: [(&str, &str); 12] = [
     ("count", "cv"),
 ];
 
-/// The name that Python has for an option of the library.
+/// Python's name for an option of the library.
 fn parameter(option: &str) -> &str {
     let renamed = NAMES.iter().find(|(ours, _)| *ours == option);
     renamed.map_or(option, |(_, theirs)| theirs)
 }
 
-/// Options of the library from their JSON. A mistake is told with the name that Python has for the
-/// parameter.
+/// Options of the library from their JSON. A mistake is reported under Python's name for the parameter.
 pub(crate) fn options<T: DeserializeOwned>(json: &str) -> Result<T> {
     let options: serde_json::Value = serde_json::from_str(json)?;
     serde_path_to_error::deserialize(options).map_err(|error| {

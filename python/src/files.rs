@@ -74,9 +74,9 @@ pub(crate) fn read(py: Python<'_>, path: PathBuf, reading: Reading) -> Result<Bo
         let loaded = options.read(&path)?;
         let warnings = Warning::of_loaded(&loaded);
         let data = loaded.dataset;
-        // Tables have names of their own, and those that were asked for come before those beside the data.
+        // Tables have their own names, and names asked for win over a file beside the data.
         let beside = names_beside(&path).filter(|_| data.names().is_none());
-        // Nobody asked for them: a file that is not of names is none.
+        // Nobody asked for this file: ignore it if it has no names.
         let beside = beside.and_then(|file| read_names(&file, reading.memory()).ok());
         Ok((data, beside, warnings))
     })?;
@@ -102,22 +102,22 @@ pub(crate) fn read(py: Python<'_>, path: PathBuf, reading: Reading) -> Result<Bo
     Ok(result)
 }
 
-/// Where each column begins among the entries, also those that are not stored, and their rows, of the
-/// types that SciPy has.
+/// The start of each column among the entries, empty columns included, and the rows of the entries, in SciPy's
+/// types.
 struct Compressed {
     bounds: Bounds,
     indices: Vec<i32>,
 }
 
-/// As narrow as the entries allow.
+/// As narrow as the number of entries allows.
 enum Bounds {
     Narrow(Vec<i32>),
     Wide(Vec<i64>),
 }
 
 impl Compressed {
-    /// SciPy wants a number for each column, also those that the file at `path` only claims: they are
-    /// refused where they take more memory than is free, or than `limit` leaves.
+    /// SciPy wants a number for each column, even for columns that the file at `path` only claims. Refuses columns
+    /// whose numbers take more than the free memory, or more than `limit` leaves.
     fn new(data: &Dataset<'_>, path: &Path, limit: Option<u64>) -> Result<Self> {
         let (columns, entries) = (data.width(), data.nonzeros() as u64);
         let narrow = i32::try_from(entries).is_ok();
@@ -146,7 +146,7 @@ impl Compressed {
         let bounds = bounds
             .filter(|_| room.is_ok())
             .ok_or_else(|| refused(None))?;
-        // Rows have 32 bits, and SciPy's a sign.
+        // Rows have 32 bits here, and a sign in SciPy.
         let x = data.x();
         let rows = x.indices().iter();
         indices.extend(rows.map(|&row| i32::try_from(row).unwrap_or(i32::MAX)));
@@ -154,7 +154,7 @@ impl Compressed {
     }
 }
 
-/// The bounds of all columns; `None` where there is no memory for them.
+/// The bounds of all columns. `None` if memory is short.
 fn bounds<T: Copy + Default + TryFrom<usize>>(data: &Dataset<'_>) -> Option<Vec<T>> {
     let mut bounds = Vec::new();
     bounds.try_reserve_exact(data.width() + 1).ok()?;
@@ -168,8 +168,7 @@ fn bounds<T: Copy + Default + TryFrom<usize>>(data: &Dataset<'_>) -> Option<Vec<
     Some(bounds)
 }
 
-/// Writes svmlight text, compressed if the name ends in `.gz` or `.zst`; the file appears whole or
-/// not at all.
+/// Writes svmlight text, compressed if the name ends in `.gz` or `.zst`. The file appears whole or not at all.
 #[pyfunction]
 pub(crate) fn write(py: Python<'_>, path: PathBuf, data: Data<'_>, zero_based: bool) -> Result<()> {
     if Format::Auto.is_table(&path) {

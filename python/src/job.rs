@@ -1,4 +1,4 @@
-//! Work beside Python: other Python threads go on, Ctrl-C is answered, callbacks are called.
+//! Work beside Python: other Python threads run, Ctrl-C is answered, and callbacks are called.
 
 use std::any::Any;
 use std::ops::ControlFlow;
@@ -15,25 +15,25 @@ use rankrls::stop::Stop;
 use crate::ending::Back;
 use crate::errors::{Result, value};
 
-/// How long a signal may wait.
+/// Longest delay of a signal.
 const PATIENCE: Duration = Duration::from_millis(50);
 
-/// How long the step at work may take once the work is to end.
+/// Longest delay of the present step once the work has to end.
 const GRACE: Duration = Duration::from_millis(200);
 
-/// Arguments of one call of the callback, made where Python is at hand.
+/// The arguments of a callback's call, made while Python is attached.
 type Arguments = Box<dyn FnOnce(Python<'_>) -> PyResult<Bound<'_, PyTuple>> + Send>;
 
-/// What the work knows of Python: whether to end, and whom to tell.
+/// The work's link to Python: a request to end, and the callback.
 pub(crate) struct Watch<'a> {
     stop: &'a AtomicBool,
     told: Option<(SyncSender<Arguments>, Receiver<()>)>,
-    /// Keeps the other end waiting for signals as long as there is work.
+    /// While this lives, the other end waits for signals.
     _working: SyncSender<Arguments>,
 }
 
 impl Watch<'_> {
-    /// Breaks where Python wants the work to end.
+    /// Breaks if Python wants the work to end.
     pub(crate) fn flow(&self) -> ControlFlow<()> {
         if self.stop.load(Ordering::Relaxed) {
             return ControlFlow::Break(());
@@ -41,22 +41,22 @@ impl Watch<'_> {
         ControlFlow::Continue(())
     }
 
-    /// Calls the callback with the arguments that `arguments` makes, and waits for its answer.
+    /// Calls the callback with the result of `arguments`, and waits for its answer.
     pub(crate) fn tell(
         &mut self,
         arguments: impl FnOnce(Python<'_>) -> PyResult<Bound<'_, PyTuple>> + Send + 'static,
     ) -> ControlFlow<()> {
         if let Some((sender, answers)) = &self.told {
-            // Nobody answers any more once the work has ended.
+            // Once the work has ended, nobody answers.
             let _ = sender.send(Box::new(arguments)).map(|()| answers.recv());
         }
         self.flow()
     }
 }
 
-/// Does `work` on `threads` threads of its own without holding up Python. Returns with the result
-/// the exception that ended the work early: that of a signal, or of `callback`, which may also
-/// return true to end it. There is no result where it ended before there was one.
+/// Does `work` on `threads` threads of its own while Python runs on. Returns the result, and the exception that
+/// ended the work early: a signal's, or the callback's. A callback may also return true to end the work. Work that
+/// ended too early has no result.
 pub(crate) fn run<T: Send>(
     py: Python<'_>,
     threads: usize,
@@ -76,7 +76,7 @@ pub(crate) fn run<T: Send>(
         // The receiver cannot be shared with the threads of the work.
         let receiver = receiver;
         thread::scope(|scope| {
-            // The watch ends with the work, and with it the wait for messages.
+            // The watch ends with the work, and then the wait for messages ends.
             let worker = scope.spawn(move || heeded.run(threads, || work(&mut watch)));
             let mut ended: Option<(PyErr, Instant)> = None;
             loop {
@@ -114,7 +114,7 @@ pub(crate) fn run<T: Send>(
     }
 }
 
-/// As [`run`], for work that nobody is told of: its result, or the exception that ended it.
+/// As [`run`], without a callback: the result, or the exception that ended the work.
 pub(crate) fn finish<T: Send>(
     py: Python<'_>,
     threads: usize,
@@ -127,7 +127,7 @@ pub(crate) fn finish<T: Send>(
     }
 }
 
-/// A fault of the program, which has no other way to end.
+/// A panic of the work as an exception.
 fn failed(panic: &(dyn Any + Send)) -> PyErr {
     let text = panic.downcast_ref::<String>().map(String::as_str);
     let text = text.or_else(|| panic.downcast_ref().copied());
@@ -137,7 +137,7 @@ fn failed(panic: &(dyn Any + Send)) -> PyErr {
     ))
 }
 
-/// Lets Python answer signals, and calls the callback if there is something to tell.
+/// Lets Python answer signals, and calls the callback with `message`, if there is one.
 fn ask(callback: Option<&Py<PyAny>>, message: Option<Arguments>) -> PyResult<bool> {
     let _back = Back::new();
     Python::attach(|py| {

@@ -1,6 +1,5 @@
-//! The compiled part of the Python package `rankrls`: arrays in, arrays out. Everything that users
-//! see is in `rankrls/*.py`, which checks what Python can check; names and units are those of the
-//! library.
+//! The compiled part of the Python package `rankrls`: arrays in, arrays out. Users see only `rankrls/*.py`, which
+//! checks what Python can check. Names and units are the library's.
 
 #![expect(
     clippy::needless_pass_by_value,

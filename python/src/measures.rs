@@ -10,10 +10,10 @@ use crate::errors::Result;
 use crate::job;
 use crate::warnings::{Told, told};
 
-/// The name of a measure, the measure in JSON, and its value for each query, nan for queries without.
+/// The name of a measure, the measure in JSON, and its value for each query: nan if a query has none.
 type Measured = (String, String, Array<f64>);
 
-/// Measures `scores` of rows in queries of `sizes` rows each, and what deserves a second look.
+/// Measures `scores` of rows in queries of `sizes` rows each. Returns warnings, too.
 #[pyfunction]
 pub(crate) fn evaluate(
     py: Python<'_>,
@@ -44,14 +44,14 @@ pub(crate) fn evaluate(
     Ok((described.collect::<Result<_>>()?, told(warnings)))
 }
 
-/// The name of a measure by this convention, where it has none of its own.
+/// The name of a measure under this convention, unless it names its own.
 #[pyfunction]
 pub(crate) fn under(measure: &str, convention: &str) -> Result<String> {
     let measure: Measure = measure.parse()?;
     Ok(measure.under(convention.parse()?).to_string())
 }
 
-/// Compares the values that queries have by two rankings; nan for queries without.
+/// Compares the values of queries under two rankings: nan if a query has none.
 #[pyfunction]
 pub(crate) fn paired(
     py: Python<'_>,

@@ -1,4 +1,4 @@
-//! Models, as the command's files have them.
+//! Models, as in files of the command.
 
 use std::path::Path;
 
@@ -16,11 +16,11 @@ use crate::errors::{Result, value};
 use crate::job;
 use crate::warnings::{Told, told};
 
-/// A model, as a file of the command has it.
+/// A model, as in a file of the command.
 #[pyclass(frozen, module = "rankrls._rankrls")]
 pub(crate) struct Model(pub(crate) Inner);
 
-/// A row, its score, the positions of features in the model, and what each adds to the score.
+/// A row, its score, the positions of features in the model, and their contributions to the score.
 type ExplainedRow = (usize, f64, Array<usize>, Array<f64>);
 
 #[pymethods]
@@ -37,7 +37,7 @@ impl Model {
         told(Warning::of_unfinished(name, self.0.unfinished))
     }
 
-    /// The document, with the names of the columns where `names` has one for every column.
+    /// The document, with the names of the columns if `names` has one for every column.
     #[pyo3(signature = (names=None))]
     fn to_json<'py>(
         &self,
@@ -60,7 +60,7 @@ impl Model {
         Ok(PyBytes::new(py, &text))
     }
 
-    /// The model with what the first columns are called.
+    /// The model with `names` for the first columns.
     fn with_names(&self, names: Vec<String>) -> Self {
         let names = FeatureNames::new(names.iter().collect::<Strings>());
         Self(self.0.clone().with_names(&names))
@@ -79,35 +79,35 @@ impl Model {
         Array(features.map(|feature| feature.feature.into()).collect())
     }
 
-    /// A weight for each of them.
+    /// A weight for each feature.
     #[getter]
     fn weights(&self) -> Array<f64> {
         let features = self.0.features.iter();
         Array(features.map(|feature| feature.weight).collect())
     }
 
-    /// A coefficient for each row of the basis, under a kernel that is not linear in the columns.
+    /// A coefficient for each row of the basis, under a kernel that is not linear.
     #[getter]
     fn coefficients(&self) -> Array<f64> {
         let rows = self.0.expansion.iter().flat_map(|basis| &basis.rows);
         Array(rows.map(|row| row.coefficient).collect())
     }
 
-    /// Names of the features, as far as they are known.
+    /// Names of the features. `None` for an unknown name.
     #[getter]
     fn names(&self) -> Vec<Option<&str>> {
         let features = self.0.features.iter();
         features.map(|feature| feature.name.as_deref()).collect()
     }
 
-    /// Names of all columns, where the document has them.
+    /// Names of all columns, if the document has them.
     #[getter]
     fn column_names(&self) -> Vec<&str> {
         self.0.column_names.iter().map(String::as_str).collect()
     }
 
-    /// All else of it in JSON. `identical` are the columns that centre to the same one up to sign, for
-    /// each feature that was selected.
+    /// The rest of the model in JSON. For each selected feature, `identical` lists the columns that centre to the
+    /// same column up to sign.
     #[getter]
     fn facts(&self) -> String {
         let model = &self.0;
@@ -133,7 +133,7 @@ impl Model {
         facts.to_string()
     }
 
-    /// Scores of the rows of `x`, on so many threads.
+    /// Scores of the rows of `x`, computed on `threads` threads.
     fn scores(&self, py: Python<'_>, x: Matrix<'_>, threads: usize) -> Result<Array<f64>> {
         let copy = x.copied()?;
         job::finish(py, threads, || {
@@ -141,7 +141,7 @@ impl Model {
         })
     }
 
-    /// A warning where the rows of `data` are those that it was trained on.
+    /// A warning if the model was trained on the rows of `data`.
     fn seen(&self, py: Python<'_>, data: Data<'_>) -> Result<Vec<Told>> {
         let (copy, trained) = (data.copied()?, self.0.data.hash);
         let seen = job::finish(py, 1, || {
@@ -150,8 +150,7 @@ impl Model {
         Ok(told(seen))
     }
 
-    /// Why the rows of the query at position `query` are in their order: the reference of the
-    /// scores, and the rows.
+    /// Why the rows of the query at position `query` are in their order: the reference of the scores, and the rows.
     fn explain(
         &self,
         py: Python<'_>,
@@ -174,8 +173,8 @@ impl Model {
     }
 }
 
-/// The values of `columns`, compressed columns whose rows are those of queries of `sizes` rows each in
-/// their order, with numbers for nan: `missing` is a number, or mean.
+/// The values of `columns` with numbers for nan. `columns` are compressed columns, whose rows are in queries of
+/// `sizes` rows each. `missing` is a number or mean.
 #[pyfunction]
 pub(crate) fn fill(
     py: Python<'_>,

@@ -19,31 +19,31 @@ use crate::job::{self, Watch};
 use crate::model::Model;
 use crate::warnings::{Told, told};
 
-/// What to select, and how.
+/// The options of a selection.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Options {
     selection: GreedyRankRls,
-    /// Lists to choose from.
+    /// Values to choose from.
     axes: Axes,
-    /// Features asked for, which may be more than there are columns.
+    /// Number of features asked for, which may exceed the number of columns.
     asked: usize,
 }
 
-/// Limits options to the memory that there is, and checks them.
+/// Limits options to the free memory, and checks them.
 pub(crate) fn checked(options: &mut GreedyRankRls) -> Result<()> {
     options.memory = options.memory.within(budget());
     Ok(options.check_strategy()?)
 }
 
-/// A column as a parameter names it.
+/// A column, as a parameter names it.
 #[derive(FromPyObject)]
 pub(crate) enum Called {
     Name(String),
     Number(u64),
 }
 
-/// The columns that `include` names, counted from 0, of so many with these names.
+/// The columns that `include` names, counted from 0, among `width` columns with these names.
 #[pyfunction]
 pub(crate) fn included(
     columns: Vec<Called>,
@@ -70,13 +70,13 @@ pub(crate) fn memory_size(size: &str) -> Result<u64> {
     Ok(bytes)
 }
 
-/// Bytes that may be taken, where the machine tells its memory.
+/// Bytes that may be taken, if the machine tells its memory.
 #[pyfunction]
 pub(crate) fn free_memory() -> Option<u64> {
     budget()
 }
 
-/// The steps so far, which outlive work that is ended in the middle of one.
+/// The steps so far. They outlive work that is stopped within a step.
 #[derive(Default)]
 struct Taken {
     steps: Vec<Step>,
@@ -90,7 +90,7 @@ struct Found {
     warnings: Vec<Warning>,
 }
 
-/// The options with what is not given chosen, and how; nothing where Python wanted the choice to end.
+/// Options with every open value chosen, and the choice. `None` if Python ended the choice.
 fn choose(
     data: &Dataset<'_>,
     axes: &Axes,
@@ -104,7 +104,7 @@ fn choose(
     }
 }
 
-/// Selects; nothing where the choice of lambda was ended.
+/// Selects. `None` if the choice of lambda was stopped.
 fn work(
     data: CopiedData,
     Options {
@@ -155,8 +155,8 @@ fn work(
     }))
 }
 
-/// Selects features: a [`Report`] in JSON, of which only the steps and weights are there where it was ended
-/// before there was a model; the model; the exception that ended it.
+/// Selects features. Returns a [`Report`] in JSON, the model, and the exception that ended the selection. A
+/// selection that ends before it has a model reports only its steps and weights.
 #[pyfunction]
 #[pyo3(signature = (data, options, threads, callback=None))]
 pub(crate) fn select(

@@ -15,7 +15,7 @@ use crate::job;
 use crate::model::Model;
 use crate::warnings::told;
 
-/// How to train.
+/// The options of training.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Training {
@@ -25,7 +25,7 @@ struct Training {
     degree: u32,
     coef0: f64,
     basis: Option<BasisRows>,
-    /// `None`: every query, or every pair, where that comes from the factors of the solver.
+    /// `None`: every query, or every pair, if the solver's factors give the hold-outs.
     holdout: Option<Asked>,
     keep_pairs: bool,
     pairs: Option<Vec<Pair>>,
@@ -44,7 +44,7 @@ enum BasisRows {
     Given(Vec<usize>),
 }
 
-/// What to hold out: by name, or by the fold of each row or preference.
+/// The hold-outs: by name, or by the fold of each row or preference.
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum Asked {
@@ -52,23 +52,23 @@ enum Asked {
     Folds(Vec<i64>),
 }
 
-/// A model, and what comes with it: rows are those of Python.
+/// A model, and its results for the rows of Python.
 #[derive(IntoPyObject)]
 pub(crate) struct Outcome {
     model: Model,
-    /// All but the rest, in JSON.
+    /// The other results, in JSON.
     report: String,
-    /// Rows that a kernel model is over.
+    /// The basis rows of a kernel model.
     support: Array<i64>,
-    /// A coefficient for each.
+    /// A coefficient for each basis row.
     coefficients: Array<f64>,
-    /// Of each row or preference; of each of the `pairs` where they are kept.
+    /// A prediction for each row or preference, or for each of the kept `pairs`.
     predictions: Array<f64>,
     pairs: Array<i64>,
 }
 
 impl Training {
-    /// All that does not depend on the rows of the data.
+    /// All parameters that do not depend on the rows of the data.
     fn params(&self) -> Result<RankRls> {
         let holdout = match &self.holdout {
             None if self.alpha.count() > 1 => HoldOut::Auto,
@@ -104,7 +104,7 @@ impl Training {
         Ok(params)
     }
 
-    /// Gives `params` preferences and folds of the rows of `data`.
+    /// Sets preferences and folds of the rows of `data` in `params`.
     fn place(&self, params: &mut RankRls, data: &Dataset<'_>) -> rankrls::Result<()> {
         if let Some(pairs) = &self.pairs {
             let preference = |&(preferred, other, magnitude, weight): &Pair| Preference {

@@ -18,8 +18,8 @@ use crate::job::{self, Watch};
 use crate::model::Model;
 use crate::select::{self, checked};
 
-/// Refuses before any work what no strategy has the memory for: a grid would only say so of its
-/// first ridge parameter.
+/// Refuses, before any work, selections that no strategy has the memory for. A grid would only report its first
+/// ridge parameter.
 fn check_memory(data: &Dataset<'_>, candidates: &ColumnClasses, options: &Tune) -> Result<()> {
     for selection in options.selections() {
         match plan(candidates, data, &selection) {
@@ -31,7 +31,7 @@ fn check_memory(data: &Dataset<'_>, candidates: &ColumnClasses, options: &Tune) 
     Ok(())
 }
 
-/// The chosen selection, and all that were judged.
+/// The chosen selection, and all judged ones.
 #[derive(Serialize)]
 struct Report<'a> {
     #[serde(flatten)]
@@ -41,9 +41,18 @@ struct Report<'a> {
     stability: Vec<Option<f64>>,
 }
 
-/// Chooses a model: a [`Report`] in JSON, of which only the steps and the ridge parameter of the longest
-/// path are there where it was ended before there was a model; the model; the exception that ended it. `folds` has the
-/// fold of each row, where the caller has drawn them.
+/// Whether every model takes columns in their own units, without a choice.
+fn keeps_units(given: &Tune) -> bool {
+    match given.selection.scale {
+        _ if !given.scales.is_empty() => false,
+        Some(scale) => scale.is_none(),
+        None => given.lambdas != Lambdas::Auto,
+    }
+}
+
+/// Chooses a model. Returns a [`Report`] in JSON, the model, and the exception that ended the choice. A choice that
+/// ends before it has a model reports only the steps and ridge parameter of the longest path. `folds` has the fold
+/// of each row, if the caller has drawn folds.
 #[pyfunction]
 #[pyo3(signature = (data, options, threads, callback=None, folds=None))]
 pub(crate) fn tune<'py>(
@@ -66,7 +75,7 @@ pub(crate) fn tune<'py>(
         .map(|selection| selection.strategy)
         .collect();
     data.check_effects(&given.selection, &strategies)?;
-    // The longest path from all data so far.
+    // The longest path on all data so far.
     let mut longest: Option<PathSteps> = None;
     let work = |watch: &mut Watch<'_>| -> Result<Option<_>> {
         let data = copy.dataset()?;
@@ -133,12 +142,7 @@ pub(crate) fn tune<'py>(
         let criterion = options.selection.criterion.metric().into_iter();
         let measures: Vec<_> = criterion.chain(options.measures()).collect();
         warnings.extend(Warning::of_grades(&measures, data.labels()));
-        let keeps_units = match given.selection.scale {
-            _ if !given.scales.is_empty() => false,
-            Some(scale) => scale.is_none(),
-            None => given.lambdas != Lambdas::Auto,
-        };
-        if keeps_units {
+        if keeps_units(given) {
             warnings.extend(Warning::of_units(&candidates, &data));
         }
         warnings.extend(tuned.warnings(&data));

@@ -37,7 +37,7 @@ def small():
 
 @pytest.fixture(scope="session")
 def program():
-    """The command under test, as all tests of it have it: what RANKRLS_COMMAND names."""
+    """The command under test, which RANKRLS_COMMAND names in all tests."""
     path = os.environ.get("RANKRLS_COMMAND")
     if path is None:
         pytest.skip("RANKRLS_COMMAND names no program: cargo xtask python builds one and sets it")

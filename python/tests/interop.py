@@ -38,7 +38,7 @@ class Cli:
 
 
 def same_matrix(left, right):
-    """Whether two matrices are the same to the last bit, zeros that are stored left aside."""
+    """Whether two matrices are the same to the last bit, except for stored zeros."""
     left, right = scipy.sparse.csr_matrix(left), scipy.sparse.csr_matrix(right)
     for matrix in left, right:
         matrix.eliminate_zeros()
@@ -52,13 +52,13 @@ def same_matrix(left, right):
 
 
 def same_numbers(left, right):
-    """Equal bits, the sign of zero left aside."""
+    """Whether bits are equal, except for the sign of zero."""
     left, right = (np.asarray(numbers, "f8") + 0.0 for numbers in (left, right))
     return left.tobytes() == right.tobytes()
 
 
 def decimal(generator, largest=150):
-    """A decimal number in one of the notations that both readers take.
+    """A decimal number in a notation that both readers take.
 
     Exponents are below `largest`: values whose squares overflow are refused, labels are not.
     """
@@ -79,7 +79,7 @@ def decimal(generator, largest=150):
 
 
 def svmlight(generator):
-    """A valid file with query ids, in all liberties that both readers allow."""
+    """A valid file with query ids, with all liberties that both readers allow."""
     lines = []
     for query in generator.sample(range(10**6), generator.randrange(1, 6)):
         for _ in range(generator.randrange(1, 6)):
@@ -106,7 +106,7 @@ def check_svmlight_is_read_as_scikit_learn_does(cli, folder):
         cli("convert", path, "-o", output)
         found = load_svmlight_file(str(output), query_id=True, zero_based=False)
         if found[0].shape[1] == 0:
-            # Where there are no columns scikit-learn takes one.
+            # Without columns, scikit-learn assumes one.
             assert expected[0].shape[1] == 1, path
             assert expected[0].nnz == 0, path
         else:
@@ -163,7 +163,7 @@ def check_lambdarank_learns_from_a_projected_corpus(cli, folder):
     concordance = concordance_index(scores, test_labels, test_queries)
     print(f"    LightGBM's lambdarank on 30 columns: concordance index {concordance:.4f}")
     assert concordance > 0.55, concordance
-    # The same from files that LightGBM reads by itself.
+    # The same from files that LightGBM itself reads.
     files = {name: folder / f"{name}.txt" for name in ("@parses", "@parses-test")}
     for name, path in files.items():
         cli("convert", name, "--model", model, "-o", path, "--to", "lightgbm")

@@ -1,4 +1,4 @@
-"""The same bits and models as the command's."""
+"""The package gives the bits and models of the command."""
 
 import json
 
@@ -220,7 +220,7 @@ def test_what_is_not_given_is_chosen_as_by_the_command(name, command):
     assert model.label_scale_ == found.get("label_scale", "raw")
     assert (model.strategy_, model.alpha_) == (found["strategy"], found["lambda"])
     assert model.weights_.tolist() == found["weights"]
-    # The setting as it was chosen, given, is the same model, and nothing is chosen.
+    # Giving the chosen setting gives the same model, and nothing is chosen.
     names = ("alpha", "scale", "label_scale", "strategy")
     given = {each: getattr(model, f"{each}_") for each in names}
     again = GreedyRankRLS(6, **given)

@@ -1,4 +1,4 @@
-"""Data in all shapes, and data that are refused."""
+"""Data in all shapes, and refused data."""
 
 import functools
 import json
@@ -131,7 +131,7 @@ class Tensor:
 
 
 class Shape:
-    """An id that only equals itself."""
+    """An id that equals only itself."""
 
     def __init__(self, value):
         self.value, self.ndim = value, 0
@@ -167,13 +167,13 @@ def test_ids_that_differ_from_their_copies_are_refused(form, small):
             fit(X, y, qid=ids)
     with pytest.raises(ValueError, match="qid: expected ids that are equal by value, found"):
         metrics.evaluate(y, y, qid=ids)
-    # One object a query is told apart from others by identity, as it should be.
+    # One object a query differs from others by identity, as it should.
     things = [form(value) for value in range(15)]
     assert fitted(X, y, qid=[things[value] for value in qid]) == fitted(X, y, qid=qid)
 
 
 def times(kind):
-    """Times of which that of row 7 is missing, in all forms."""
+    """Times in all forms, with a missing time in row 7."""
     array = (np.arange(90) * 7 % 13 + 1).astype(f"{kind}8[s]")
     array[7] = "NaT"
     series = pd.Series(array)
@@ -255,7 +255,7 @@ def test_labels_too_small_for_their_squares_are_refused(label_scale, small):
         ):
             with pytest.raises(ValueError, match="the labels are too small"):
                 model.fit(X, size * grades, qid=qid)
-    # One query with such labels is no reason.
+    # A single query with such labels is not enough.
     some = np.where(qid == 3, 1e-318, 1.0) * grades
     assert np.isfinite(RankRLS(1.0, label_scale=label_scale).fit(X, some, qid=qid).coef_).all()
     scaled = RankRLS(1.0, label_scale=label_scale).fit(X, 2.0**-200 * grades, qid=qid)
@@ -266,7 +266,7 @@ def test_labels_too_small_for_their_squares_are_refused(label_scale, small):
 def test_rows_of_a_query_may_be_anywhere(small):
     X, y, qid = small
     order = np.random.default_rng(1).permutation(90)
-    # Queries in order of their first rows, as files have them.
+    # Queries in order of their first rows, as in files.
     first = np.unique(qid[order], return_index=True)[1]
     place = np.argsort(np.argsort(first))
     sorted_rows = order[np.lexsort((np.arange(90), place[qid[order]]))]

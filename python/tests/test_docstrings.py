@@ -1,4 +1,4 @@
-"""Docstrings have what numpydoc asks for: parameters, results, and types of both."""
+"""Docstrings follow numpydoc: they have parameters, results, and types of both."""
 
 import inspect
 import json
@@ -35,7 +35,7 @@ METHODS = {
     for member, found in inspect.getmembers(kind)
     if not member.startswith("_")
     and (inspect.isroutine(found) or isinstance(found, property))
-    # Those of scikit-learn, and those that it makes of signatures.
+    # Methods of scikit-learn, and methods that it makes from signatures.
     and str(getattr(getattr(found, "fget", found), "__module__", "")).startswith("rankrls")
 }
 

@@ -48,7 +48,7 @@ def test_contributions_add_up_to_the_order(small, estimator, dense, moved):
     X, y, qid = small
     X = X.toarray() if dense else X
     if moved:
-        # Rows of a query apart.
+        # Scattered rows of a query.
         order = np.argsort(np.arange(len(y)) % 6, kind="stable")
         X, y, qid = X[order], y[order], np.asarray(qid)[order]
     model = estimator.fit(X, y, qid=qid)

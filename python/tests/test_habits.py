@@ -1,4 +1,4 @@
-"""What people hand over, and ask for, that is a little beside what is expected."""
+"""Slightly unusual arguments and requests of users."""
 
 import datetime
 import enum
@@ -18,13 +18,13 @@ from rankrls import GreedyRankRLS, GreedyRankRLSCV, RankRLS, metrics, read, writ
 
 @dataclass(frozen=True)
 class Query:
-    """An id that does not print what it is told apart by."""
+    """An id whose text does not identify it."""
 
     value: int = field(repr=False)
 
 
 class Text(str):
-    """Text that is told apart by more than its letters."""
+    """Text that differs in more than its letters."""
 
     def __new__(cls, value):
         self = super().__new__(cls, "q")
@@ -71,7 +71,7 @@ def test_a_frame_with_the_name_of_a_feature_twice_is_refused(kind, small):
     assert np.allclose(
         model.predict(frame), model.predict(pd.DataFrame(X.toarray(), columns=names))
     )
-    # A model of the command knows the names of its features alone.
+    # A model of the command knows only the names of its features.
     alone = GreedyRankRLS.from_json(model.to_json())
     del alone.feature_names_in_
     assert np.allclose(alone.predict(frame), model.predict(frame))
@@ -123,7 +123,7 @@ def test_times_are_found_by_equality(kind, unit, small):
 
 
 class Arrow:
-    """A table that is neither of pandas nor of polars."""
+    """A table of neither pandas nor polars."""
 
     column_names = ("a", "b")
     columns = ()
@@ -133,7 +133,7 @@ class Arrow:
 
 
 class ArrowText:
-    """An array of text that NumPy does not take without a copy."""
+    """An array of text that NumPy must copy."""
 
     def __init__(self, values):
         self.values = values

@@ -1,4 +1,4 @@
-"""Hostile data: an error that says what is wrong, or the answer to a sound copy.
+"""Hostile data cause an error that names the fault, or the answer to a sound copy.
 
 RANKRLS_EXAMPLES=10000 tries so many random examples in each test, not the same 100.
 """
@@ -48,7 +48,7 @@ def written(X, y, qid=None):
     return again.X.toarray(), again.y, np.flatnonzero(again.qid[1:] != again.qid[:-1])
 
 
-# What takes training data, and what takes rows.
+# Functions that take training data, and functions that take rows.
 FITS = {
     name: lambda *data, make=make, **queries: make().fit(*data, **queries).predict(SOUND)
     for name, make in MODELS.items()
@@ -62,7 +62,7 @@ USES = {
 
 
 def answer(call, *arguments, **keywords):
-    """What it returns as numbers; `None` for an error that users are told of."""
+    """Its result as numbers, or `None` for an error that users see."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
@@ -115,12 +115,12 @@ LAYOUTS = st.sampled_from(
 
 @st.composite
 def parts(draw, rows=ROWS):
-    """The parts of a compressed matrix: sound, or with one thing that is not."""
+    """The parts of a compressed matrix: sound, or with one fault."""
     by_row = draw(st.booleans())
     outer, inner = (rows, COLUMNS) if by_row else (COLUMNS, rows)
     sizes = draw(st.lists(st.integers(0, inner + 1), min_size=outer, max_size=outer))
     starts, count = np.cumsum([0, *sizes]), sum(sizes)
-    # In any order, some of them more than once.
+    # In any order, and some repeated.
     places = draw(st.lists(st.integers(0, inner - 1), min_size=count, max_size=count))
     values = draw(st.lists(st.integers(-8, 8), min_size=count, max_size=count))
     data, places = np.array(values) / 4, np.array(places, dtype=np.int64)
@@ -149,7 +149,7 @@ def parts(draw, rows=ROWS):
 
 
 def matrix(by_row, found, canonical, array, rows=ROWS):
-    """A matrix of SciPy with these parts, whatever SciPy thinks of them."""
+    """A matrix of SciPy with these parts, even if SciPy would refuse them."""
     format = ("csr" if by_row else "csc") + ("_array" if array else "_matrix")
     X = getattr(sp, format)((rows, COLUMNS))
     X.data, X.indices, X.indptr = (found[name] for name in ("data", "indices", "indptr"))
@@ -158,7 +158,7 @@ def matrix(by_row, found, canonical, array, rows=ROWS):
 
 
 def meant(by_row, found, rows=ROWS):
-    """The same as an array, where the parts are sound; entries of a place add up."""
+    """The same as an array, if the parts are sound. Repeated entries add up."""
     if found["data"].dtype.kind == "c":
         return None
     data, places, starts = (found[name].tolist() for name in ("data", "indices", "indptr"))
@@ -187,7 +187,7 @@ def test_a_matrix_made_by_hand_is_refused_or_means_what_its_parts_mean(made, use
     labels = (Y,) if use in FITS else ()
     expected = None if dense is None else answer(call, dense, *labels, **queries)
     found = answer(call, X, *labels, **queries)
-    # SciPy makes places of numbers of other types.
+    # SciPy turns numbers of other types into indices.
     whole = all(made[1][name].dtype.kind in "iu" for name in ("indices", "indptr"))
     if found is not None and whole:
         same(found, expected)
@@ -203,7 +203,7 @@ NUMBERS = st.one_of(
 
 @st.composite
 def vectors(draw, sound):
-    """An array of other types, strides and shapes, or a list with something else in it."""
+    """An array of other types, strides and shapes, or a list with a foreign item."""
     if draw(st.booleans()):
         kinds = ["f8", "f4", "i8", "u2", "c16", "U4", "O", "?", "g", "M8[s]"]
         array = np.asarray(sound).astype(draw(st.sampled_from(kinds)))
@@ -221,7 +221,7 @@ def vectors(draw, sound):
 
 
 def plain(values):
-    """A sound copy of numbers; `None` where there is no such."""
+    """A sound copy of numbers, or `None` if there is none."""
     if isinstance(values, np.ndarray) and values.dtype.kind == "c":
         return None
     try:
@@ -246,10 +246,10 @@ def test_query_ids_are_refused_or_taken_for_what_they_are(qid, use):
     found = answer(FITS[use], SOUND, Y, qid=qid)
     if found is not None:
         assert len(qid) == ROWS
-        # A column is taken for what it has.
+        # A column counts as its values.
         ids = qid.ravel().tolist() if isinstance(qid, np.ndarray) else qid
         first = list(dict.fromkeys(ids))
-        # Numbers in the order of what ids are as text, by which folds go.
+        # Numbers in the order of the ids' texts, which folds use.
         names = [name.encode() for name in _data.id_texts(first)]
         order = sorted(names, key=lambda name: (len(name), name))
         numbers = {each: order.index(name) for each, name in zip(first, names, strict=True)}

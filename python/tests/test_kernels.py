@@ -1,4 +1,4 @@
-"""RankRLS under kernels, for all pairs and for given ones, beside the command."""
+"""RankRLS under kernels, for all pairs and given pairs, compared with the command."""
 
 import json
 import pickle
@@ -113,7 +113,7 @@ def far(X, offset):
 
 
 def far_apart(X, offset):
-    """Half of the rows are there, and half of them here."""
+    """Every other row is far away."""
     return X + np.where(np.arange(len(X)) % 2, offset, 0.0)[:, None]
 
 
@@ -151,7 +151,7 @@ def test_a_gaussian_kernel_has_its_digits_wherever_rows_are(move, gamma):
                 model.fit(A, y)
             continue
         if np.ptp(K) < 1e-9:
-            # Rows that are all alike have nothing to learn.
+            # Equal rows have nothing to learn.
             continue
         model.fit(A, y)
         coefficients = np.empty(40)
@@ -180,7 +180,7 @@ def test_a_gaussian_kernel_has_its_digits_wherever_rows_are(move, gamma):
 def test_models_are_those_of_the_command(params, scattered, command, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     X, y, qid = scattered
-    # A column that tells queries apart, and nothing else.
+    # A column that only distinguishes queries.
     X = np.column_stack([X, qid])
     if params.get("objective") == "pairs":
         y = y.copy()
@@ -196,9 +196,9 @@ def test_models_are_those_of_the_command(params, scattered, command, tmp_path, m
     model = RankRLS(alpha=2.0, keep_pairs=True, **params).fit(X, y, qid=qid, pairs=pairs)
     model.to_json("ours.json")
     names = {"random_state": "seed"}
-    # The choice of the command, which has no name there.
+    # The default of the command, which has no name there.
     given = {names.get(name, name): value for name, value in params.items() if value != "auto"}
-    # The command has a kernel with its parameters in one value.
+    # The command writes a kernel and its parameters as one value.
     kernel = {name: given.pop(name) for name in ("degree", "coef0", "gamma") if name in given}
     if given.get("kernel") == "gaussian" and kernel:
         given["kernel"] += f":{kernel['gamma']}"

@@ -1,4 +1,4 @@
-"""Copies of estimators, models as files, and the columns that they are for."""
+"""Copies of estimators, models in files, and the columns of models."""
 
 import copy
 import json
@@ -126,7 +126,7 @@ def test_the_selected_columns_are_enough(estimator, frames, small):
     model = clone(estimator).fit(frame, y, qid=qid)
     loaded = type(model).from_json(model.to_json())
     features = [NAMES[feature] for feature in model.coef_.nonzero()[0]]
-    # All columns are compared with those of the training data, in their order.
+    # All columns are compared with the training data's, in their order.
     for own in (features,) if isinstance(model, RankRLS) else (features, features[::-1]):
         for each in (loaded, model):
             assert np.allclose(
@@ -140,7 +140,7 @@ def test_the_selected_columns_are_enough(estimator, frames, small):
         return
     with pytest.raises(ValueError, match="feature names should match|features"):
         loaded.predict(frame[features[1:]])
-    # Without names, nothing says which columns they are.
+    # Without names, the columns are unknown.
     with pytest.raises(ValueError, match="features"):
         loaded.predict(model.transform(X.toarray()))
 
@@ -164,7 +164,7 @@ def test_names_of_a_model_of_the_command_hold_for_frames(small, command, tmp_pat
     chosen = [names[feature] for feature in sorted(model.selected_)]
     assert model.get_feature_names_out().tolist() == chosen
     assert np.array_equal(model.predict(frame), scores)
-    # Columns of other names are left out, as the command does.
+    # Columns of other names are left out, as in the command.
     for more in (frame[chosen], frame.assign(other=1.0), frame.assign(other=1.0)[chosen[::-1]]):
         assert np.allclose(model.predict(more), scores, rtol=1e-12)
     for wrong in (frame[names[::-1]], frame.rename(columns={chosen[1]: "renamed"})):
@@ -189,7 +189,7 @@ def test_data_of_another_corpus_are_refused(small, tmp_path):
             for use in (model.predict, getattr(model, "transform", model.predict)):
                 with pytest.raises(ValueError, match="of another corpus"):
                     use(other.X)
-    # A file that is not of names is none, where nobody asked for it.
+    # A file without names is ignored if nobody asked for it.
     (tmp_path / "a.names.txt").write_bytes(b"\xff\xfe\n\n")
     assert rankrls.read(tmp_path / "a.svm").feature_names is None
 

@@ -1,4 +1,4 @@
-"""Pages, notebook and gallery show what they make; Ctrl-C in a notebook ends a fit alone."""
+"""Pages, notebook and gallery show their results. Ctrl-C in a notebook ends only a fit."""
 
 import asyncio
 import json
@@ -69,7 +69,7 @@ def test_the_reference_is_that_of_the_docstrings():
 
 
 def said(notebook):
-    """The text that each cell of code has printed, and its value as text."""
+    """The printed text of each cell of code, and its value as text."""
     return {
         cell.id: "".join(
             output.get("text") or output.get("data", {}).get("text/plain", "")

@@ -38,7 +38,7 @@ def test_results_do_not_depend_on_threads(parses):
 
 
 def as_chosen(model, k):
-    """A selection of k columns with all that folds chose for `model`."""
+    """A selection of k columns with the settings that folds chose for `model`."""
     names = ("alpha", "scale", "label_scale", "strategy")
     given = {name: getattr(model, f"{name}_") for name in names}
     return GreedyRankRLS(k, **given)
@@ -78,7 +78,7 @@ def test_an_exception_of_the_callback_keeps_what_there_is(small):
     exact = GreedyRankRLS(5, strategy="bounded").fit(X, y, qid=qid)
     whole = as_chosen(exact, 3).fit(X, y, qid=qid)
     assert model.partial_.weights.tolist() == whole.weights_.tolist()
-    # Nothing is left of a fit before it, nor of it after another.
+    # Nothing remains of an earlier fit, and nothing of this one after another.
     assert model.fit(X, y, qid=qid).n_features_ == 5
     assert not hasattr(model, "partial_")
     with pytest.raises(RuntimeError, match="enough"):
@@ -104,7 +104,7 @@ def owned(X):
 
 
 def arrays(*given):
-    """The arrays that matrices and vectors consist of."""
+    """The arrays of matrices and vectors."""
     for each in given:
         yield from (each.data, each.indices, each.indptr) if sp.issparse(each) else (each,)
 
@@ -136,7 +136,7 @@ def test_a_callback_may_do_anything_to_arrays(harm, form, small):
 
         found = make().fit(X, labels, qid=ids, callback=call, **others)
         assert calls
-        # Also the hash of the data.
+        # This includes the hash of the data.
         assert found.to_json() == undisturbed.to_json()
 
 
@@ -155,7 +155,7 @@ def meanwhile(monkeypatch):
                 harm(array)
 
         def work(*arguments):
-            # Until the work lets other threads go on, none does.
+            # No other thread runs until the work releases Python.
             sys.setswitchinterval(100)
             thread = threading.Thread(target=other)
             thread.start()
@@ -300,7 +300,7 @@ def test_ctrl_c_ends_work_of_minutes(work):
         [sys.executable, "-c", INTERRUPTED, work], stdout=subprocess.PIPE, text=True
     )
     assert process.stdout.readline() == "ready\n"
-    # Into the work: whenever the signal comes, it ends it.
+    # The signal ends the work at any moment.
     time.sleep(1.5)
     os.kill(process.pid, signal.SIGINT)
     assert process.communicate(timeout=300)[0] == "interrupted\n"

@@ -1,4 +1,4 @@
-"""What scikit-learn asks of an estimator."""
+"""The demands of scikit-learn on an estimator."""
 
 import subprocess
 import sys
@@ -30,17 +30,17 @@ from sklearn.utils.validation import _num_samples
 
 from rankrls import GreedyRankRLS, GreedyRankRLSCV, RankRLS, metrics
 
-# Errors of a fit are told.
+# Errors of a fit are raised.
 STRICT = {cross_val_score: {"error_score": "raise"}, learning_curve: {"error_score": "raise"}}
 
 
 def queries_of(X):
-    """Scikit-learn's checks know of no queries: every two rows are one."""
+    """Scikit-learn's checks know no queries, so every two rows are one."""
     return np.arange(_num_samples(X)) // 2
 
 
 class WithQueries:
-    """Supplies queries where a check has none."""
+    """Supplies queries to a check without them."""
 
     def fit(self, X, y, *, qid=None, **others):
         return super().fit(X, y, qid=queries_of(X) if qid is None else qid, **others)
@@ -153,7 +153,7 @@ def test_queries_are_routed(small):
         search = GridSearchCV(
             Pipeline([("scale", MaxAbsScaler()), ("select", selector)]),
             {"select__n_features_to_select": [1, 3], "select__alpha": [0.1, 1.0]},
-            # Of a pipeline's own score, older versions of scikit-learn route nothing.
+            # Older versions of scikit-learn route nothing to a pipeline's own score.
             scoring=make_scorer(metrics.score, metric="cindex").set_score_request(qid=True),
             cv=GroupKFold(3),
         )
@@ -197,17 +197,17 @@ def test_ids_that_do_not_arrive_are_said_to_need_routing(estimator, small):
 def test_rows_of_another_part_are_refused(small):
     X, y, qid = small
     pairs = np.column_stack([np.arange(90), np.arange(90)[::-1]])
-    # The last are rows of each part, too.
+    # The last rows are in each part, too.
     for given in (pairs[:60], pairs, pairs[35:55]):
         search = GridSearchCV(
             RankRLS(objective="pairs"), {"alpha": [1.0, 2.0]}, error_score="raise"
         )
         with pytest.raises(ValueError, match="the same numbers are other rows"):
             search.fit(X, y, pairs=given)
-    # The whole of X, as a pipeline hands it over.
+    # The whole of X, as in a pipeline.
     pipeline = make_pipeline(MaxAbsScaler(), RankRLS(1.0, objective="pairs"))
     pipeline.fit(X, rankrls__pairs=pairs)
-    # Routing would hand them to parts of X and to rows that were drawn.
+    # Routing would pass them to parts of X and to drawn rows.
     with sklearn.config_context(enable_metadata_routing=True):
         for estimator, name in ((RankRLS(), "pairs"), (GreedyRankRLS(), "X_validation")):
             with pytest.raises(TypeError, match=f"Unexpected args: {{{name!r}}}"):
@@ -230,7 +230,7 @@ def test_pairs_that_the_labels_of_a_part_contradict_are_refused(small):
     model = RankRLS(1.0, objective="pairs")
     pairs = neighbours(y, 40)
     assert np.array_equal(model.fit(X, y, pairs=pairs).coef_, model.fit(X, pairs=pairs).coef_)
-    # Some that contradict the labels, and those of equal ones, are no reason.
+    # A few contradicting pairs, and pairs of equal labels, are allowed.
     model.fit(X, y, pairs=[*pairs, *(pair[::-1] for pair in pairs[:10])])
     model.fit(X, np.zeros(90), pairs=pairs)
     turned = [[worse, better, -1.0] for better, worse in pairs]
@@ -282,7 +282,7 @@ def test_what_has_a_value_for_each_row_travels_with_the_rows(small):
             seen.append((X[:, 0], basis, holdout))
             return super().fit(X, y, qid=qid, basis=basis, holdout=holdout)
 
-    # The first column says what should have travelled with the row.
+    # The first column gives the values that should travel with the row.
     basis, folds = np.arange(90) % 7 < 3, qid % 3
     X[:, 0] = np.where(basis, 10.0, 0.0) + folds
     with sklearn.config_context(enable_metadata_routing=True):
@@ -296,7 +296,7 @@ def test_what_has_a_value_for_each_row_travels_with_the_rows(small):
     for column, mask, fold in seen:
         assert np.array_equal(column, np.where(mask, 10.0, 0.0) + fold)
     for name in ("basis", "holdout"):
-        # A parameter goes into every part as it is.
+        # A parameter goes unchanged into every part.
         with pytest.raises(ValueError, match=f"'{name}' parameter"):
             BaggingRegressor(RankRLS(1.0, **{name: of_rows[name]})).fit(X, y)
 
@@ -336,7 +336,7 @@ def test_measures_take_threads_as_they_have_work(monkeypatch):
     assert threads == [1, 1]
     measured(100_000, 1000)
     assert threads[2:] == [joblib.cpu_count()] * 2
-    # Whoever works in a worker has the other processors busy.
+    # Other workers keep the other processors busy.
     joblib.Parallel(n_jobs=2, backend="threading")([joblib.delayed(measured)(100_000, 1000)] * 2)
     assert threads[4:] == [1] * 4
 

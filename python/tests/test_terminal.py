@@ -1,4 +1,4 @@
-"""The command on a terminal: it prints its results there, and progress goes before them."""
+"""The command on a terminal: it prints progress, and then its results."""
 
 import os
 import pty
@@ -29,7 +29,7 @@ PRINTING = [
 
 
 def on_terminal(program, arguments, folder):
-    """What a terminal gets from a run, and its exit code."""
+    """A terminal's text from a run, and the exit code."""
     ours, theirs = pty.openpty()
     run = subprocess.Popen(
         [program, *arguments.split()], cwd=folder, stdin=theirs, stdout=theirs, stderr=theirs
@@ -65,13 +65,13 @@ def test_every_command_prints_to_a_terminal(program, folder, arguments):
     )
     lines = shown.replace("\r\n", "\n")
     steady = [re.sub(r"[\d.]+", "", line) for line in run.stdout.splitlines()]
-    # Below the last bar, which is taken away, stand the results, and warnings around them.
+    # The last bar is removed. Below it stand the results, with warnings around them.
     printed = re.sub(r"[\d.]+", "", lines.rpartition("\x1b[2K")[2])
     assert "\n".join(steady) in printed
 
 
 def test_scores_on_a_terminal_have_nothing_between_them(program, folder):
-    # Reading takes long enough to be told of.
+    # Reading takes long enough for a bar.
     queries = (DATA.replace("qid:", f"qid:{query}") for query in range(20_000))
     (folder / "many.svm").write_text("".join(queries))
     shown, code = on_terminal(program, "predict m.json many.svm", folder)

@@ -1,4 +1,4 @@
-"""The library's warnings and refusals, given by Python as by the command."""
+"""The library's warnings and refusals in Python."""
 
 import sys
 import warnings
@@ -20,7 +20,7 @@ def ranked(rows=48):
 
 
 def told(work):
-    """What `work` warns of; from Python 3.12 on, all of it from this file."""
+    """The warnings of `work`. From Python 3.12 on, all of them point to this file."""
     with warnings.catch_warnings(record=True) as found:
         warnings.simplefilter("always")
         work()
@@ -59,7 +59,7 @@ def test_labels_queries_and_digits_are_told():
         assert few == [
             "there are only 4 queries: predictions for one by a model of the others say little"
         ]
-    # The labels are the difference of columns that are nearly the same.
+    # The labels are the difference of nearly equal columns.
     twins = np.c_[X.a, X.a + 1e-6 * X.b]
     for estimator in [
         GreedyRankRLS(2, alpha=1e-13, strategy="dense"),

@@ -1,4 +1,4 @@
-//! How column classes are made of columns.
+//! From columns to column classes.
 
 use rayon::prelude::*;
 
@@ -11,25 +11,24 @@ use crate::error::Result;
 use crate::linalg::centring::sparse_moments;
 use crate::memory::Memory;
 
-/// Fewest columns that come at a time.
+/// Fewest columns in a batch.
 const LEAST: usize = if cfg!(test) { 1 << 4 } else { 1 << 15 };
 
 impl ColumnClasses {
-    /// Finds the distinct centred columns of `dataset`, in O(nnz + n log n) time. None where the work was
-    /// asked to end meanwhile ([`Stop`](crate::stop::Stop)), and nothing is selected among none.
+    /// Finds the distinct centred columns of `dataset`, in O(nnz + n log n) time. If the work is asked to end
+    /// ([`Stop`](crate::stop::Stop)), there are no classes, and a selection on them is empty.
     pub fn new(dataset: &Dataset<'_>) -> Self {
         Self::scaled(dataset, QueryWeight::Uniform, Scale::None)
     }
 
-    /// Finds the distinct centred columns of `dataset` where queries count by `weight`, so that a
-    /// query's part of every column is scaled by the root of its weight, and with columns that are
-    /// divided by what `scale` says. Classes depend on neither.
+    /// Finds the distinct centred columns of `dataset` if queries count by `weight`, and `scale` divides the
+    /// columns. Each query's part of every column is scaled by the root of its weight. Classes depend on neither.
     pub fn scaled(dataset: &Dataset<'_>, weight: QueryWeight, scale: Scale) -> Self {
         let found = Self::within(dataset, weight, scale, Memory::default());
         found.unwrap_or_else(|_| unreachable!("there is no limit"))
     }
 
-    /// The same as [`scaled`](Self::scaled), where `memory` allows it besides the data.
+    /// The same as [`scaled`](Self::scaled), if `memory` allows it besides the data.
     pub fn within(
         dataset: &Dataset<'_>,
         weight: QueryWeight,
@@ -39,7 +38,7 @@ impl ColumnClasses {
         let memory = memory.holding(dataset.memory());
         let mut gathering = Gathering::new(dataset, memory);
         let (columns, left) = (dataset.columns(), memory.left());
-        // Columns come some at a time where the memory is short.
+        // If memory is short, columns come in batches.
         let most = left.map_or(u64::MAX, |left| left / (4 * SOUGHT));
         let most = usize::try_from(most).map_or(usize::MAX, |most| most.max(LEAST));
         if columns.len() <= most {
@@ -53,8 +52,8 @@ impl ColumnClasses {
         gathering.finish(weight, scale)
     }
 
-    /// These classes, unscaled and of queries that count alike, with another weight of queries, divided by what
-    /// `scale` says: as [`scaled`](Self::scaled) has them, to the bit.
+    /// These classes, which are unscaled and have uniform weights, under another weight of queries and a scale. The
+    /// result equals [`scaled`](Self::scaled), to the bit.
     pub(crate) fn on_scale(&self, weight: QueryWeight, scale: Scale) -> Self {
         debug_assert!(self.scale.is_none() && self.weight == QueryWeight::Uniform);
         let classes = Self {
@@ -73,7 +72,7 @@ impl ColumnClasses {
         self
     }
 
-    /// Divides every column by what the scale says.
+    /// Divides every column by its divisor.
     fn divide(&mut self) {
         if self.scale.is_none() {
             return;
@@ -109,7 +108,7 @@ impl ColumnClasses {
         }
     }
 
-    /// Fills in what follows from the columns.
+    /// Computes the facts that follow from the columns.
     fn describe(&mut self) {
         let rows = QueryRows::new(&self.queries, &self.query_of_row);
         let mut measures = vec![Measure::default(); self.len()];
@@ -131,11 +130,11 @@ impl ColumnClasses {
         self.summary.unit = self.own_unit();
     }
 
-    /// The size of the centred column, and the queries that it touches.
+    /// The size of the centred column, and its queries.
     fn measure(&self, rows: &QueryRows<'_>, class: usize) -> Measure {
         let mut rest = self.column(class);
         let mut measure = Measure {
-            // A candidate has entries, or it would be constant.
+            // A candidate has entries, since it is not constant.
             first: self.query_of_row[rest.rows[0] as usize],
             ..Measure::default()
         };

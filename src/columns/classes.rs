@@ -1,20 +1,17 @@
-//! Columns whose query-centred forms agree up to sign: the canonical form that tells, and the
-//! classes.
+//! Classes of columns whose query-centred forms agree up to sign, found by a canonical form.
 //!
-//! The canonical form is equal for two columns exactly when their centred forms agree up to sign.
-//! Centring maps `x` to `x - mean_Q(x)` in every query, so two columns centre
-//! to the same thing when they differ by a constant in every query. Comparing
-//! centred floating-point values would compare roundings; instead a *reference
-//! value* that moves along with any such constant is subtracted:
+//! Two columns have the same canonical form exactly if their centred forms agree up to sign. Centring maps `x` to
+//! `x - mean_Q(x)` in every query, so two columns agree if they differ by a constant in every query. Comparing
+//! centred floating-point values would compare roundings. Instead, a *reference value* is subtracted, which moves
+//! along with any such constant:
 //!
-//! * the value that more than half of the query's rows share, if there is one
-//!   (zero, for most columns of sparse data: nothing has to be done then);
-//! * else the value at the query's first row. At least half of the rows have an
-//!   entry in that case, so the form is at most twice as long as the column.
+//! * the value that more than half of the query's rows share, if there is one. For most columns of sparse data it
+//!   is zero, and there is nothing to do;
+//! * else the value at the query's first row. At least half of the rows then have an entry, so the form is at most
+//!   twice as long as the column.
 //!
-//! The difference of two doubles is kept exactly, as the rounded difference
-//! and its rounding error (Knuth's `TwoSum`); a pair determines the real
-//! number and the other way round. The sign is that of the first entry.
+//! The difference of two doubles is kept exactly, as the rounded difference and its rounding error (Knuth's
+//! `TwoSum`). Such a pair determines the real number, and the reverse. The sign is the sign of the first entry.
 
 use std::ops::Range;
 
@@ -27,7 +24,7 @@ use super::query_rows::{QueryRows, QueryStarts};
 use crate::data::{Column, Columns, Queries, pieces};
 use crate::stop;
 
-/// Columns are sorted by the highest bits of their hashes first, which have 60.
+/// Number of parts that the highest bits of hashes sort columns into. Hashes have 60 bits.
 const SHARDS: usize = 1 << 8;
 const SHARD: u32 = 60 - SHARDS.ilog2();
 
@@ -41,22 +38,21 @@ pub(super) struct Digest {
     pub(super) column: u32,
 }
 
-/// What columns have in common.
+/// The result of classification.
 #[derive(Debug, Default)]
 pub(super) struct Classified {
-    /// The columns that are not constant in every query, by their hashes.
+    /// The columns that vary within some query, by hash.
     pub(super) digests: Vec<Digest>,
-    /// Those that are mirror images of the first of their class.
+    /// The columns that mirror the first column of their class.
     pub(super) mirrored: Vec<u32>,
-    /// How many have an entry that is not 0.
+    /// Number of columns with an entry other than 0.
     pub(super) occupied: usize,
 }
 
-/// Groups the stored `columns` that are not constant within every query into classes (`docs/derivation.md`,
-/// section 8).
+/// Groups the stored `columns` that vary within some query into classes (`docs/derivation.md`, section 8).
 ///
-/// Hashes every column, sorts, and compares the columns of equal hash entry by entry.
-/// O(nnz + n log n) time, O(n) memory.
+/// Hashes every column, sorts, and compares the columns of equal hash entry by entry. O(nnz + n log n) time, O(n)
+/// memory.
 pub(super) fn classify<'q>(
     columns: &Columns<'_>,
     starts: &QueryStarts,
@@ -85,7 +81,7 @@ pub(super) fn classify<'q>(
     }
 }
 
-/// The digests of some columns, each a class of its own, and how many columns have an entry that is not 0.
+/// The digests of some columns, each its own class, and the number of columns with an entry other than 0.
 fn digests_of(
     columns: &Columns<'_>,
     starts: &QueryStarts,
@@ -108,10 +104,10 @@ fn digests_of(
     (digests, occupied)
 }
 
-/// Sorts digests by the highest bits of their hashes, and cuts them there: parts that fit the cache.
+/// Sorts digests by the highest bits of their hashes, and cuts them into parts that fit the cache.
 fn shards<'d>(found: &[(Vec<Digest>, usize)], sorted: &'d mut [Digest]) -> Vec<&'d mut [Digest]> {
     let all = || found.iter().flat_map(|(some, _)| some);
-    // Less than the shards.
+    // The result is below the number of shards.
     let shard = |digest: &Digest| (digest.hash >> SHARD) as usize;
     let mut places = vec![0; SHARDS];
     for digest in all() {
@@ -132,21 +128,21 @@ fn shards<'d>(found: &[(Vec<Digest>, usize)], sorted: &'d mut [Digest]) -> Vec<&
     sizes.into_iter().map(cut).collect()
 }
 
-/// Makes the lowest column of each class the name of the class, among columns of the same hash, and returns the
-/// columns that are mirror images of it. There is one class unless two hashes collide.
+/// Names each class by its lowest column, among columns of the same hash, and returns the columns that mirror it.
+/// There is one class unless two hashes collide.
 fn name_classes(
     columns: &Columns<'_>,
     canonicaliser: &mut Canonicaliser<'_>,
     bucket: &mut [Digest],
 ) -> Vec<u32> {
     let mut mirrored = Vec::new();
-    // The first columns of classes, with their forms and signs once these were asked for.
+    // The first columns of classes, and their forms and signs once somebody needs them.
     let mut firsts: Vec<(u32, Option<(Form, Sign)>)> = Vec::new();
     for digest in bucket {
         let column = columns.column(digest.column as usize);
         let mut alike = |(first, form): &mut (u32, Option<(Form, Sign)>)| {
             let known = columns.column(*first as usize);
-            // Most members are the first over again.
+            // Most members equal the first column.
             if known == column {
                 return Some((*first, 1));
             }
@@ -179,7 +175,7 @@ pub(crate) struct Entry {
 pub(crate) struct Form {
     rows: Vec<u32>,
     values: Vec<f64>,
-    /// Empty where all are 0.
+    /// Empty if all are 0.
     roundings: Vec<f64>,
 }
 
@@ -197,7 +193,7 @@ impl Form {
         }
     }
 
-    /// The roundings of all entries; none where all are 0.
+    /// The roundings of all entries, or none if all are 0.
     pub(super) fn roundings(&self) -> &[f64] {
         &self.roundings
     }
@@ -229,7 +225,7 @@ impl Form {
         self.values.push(value);
     }
 
-    /// Makes the first entry positive, and returns the sign by which all were multiplied.
+    /// Makes the first entry positive. Returns the sign by which all were multiplied.
     fn turn(&mut self) -> Sign {
         if self.values.first().is_none_or(|&first| first > 0.0) {
             return 1;
@@ -241,7 +237,7 @@ impl Form {
     }
 }
 
-/// Turns columns into their canonical forms, with room it reuses.
+/// Turns columns into their canonical forms, in reused memory.
 #[derive(Debug)]
 pub(crate) struct Canonicaliser<'q> {
     rows: QueryRows<'q>,
@@ -263,11 +259,11 @@ impl<'q> Canonicaliser<'q> {
         }
     }
 
-    /// Puts the canonical form of `column` into [`form`](Self::form); it is empty when the
-    /// column is constant within every query.
+    /// Puts the canonical form of `column` into [`form`](Self::form). It is empty if the column is constant within
+    /// every query.
     ///
-    /// Returns the sign: the form is `sign` times the column, up to constants.
-    /// O(non-zeros) time; allocates only while the form and the scratch grow.
+    /// Returns the sign: the form is `sign` times the column, up to constants. O(non-zeros) time. Allocates only
+    /// while the form and the scratch grow.
     pub(crate) fn canonicalise(&mut self, column: Column<'_>) -> Sign {
         self.form.clear();
         if self.is_sparse(column) {
@@ -284,13 +280,13 @@ impl<'q> Canonicaliser<'q> {
         self.form.turn()
     }
 
-    /// Whether a column is its canonical form.
+    /// Whether a column equals its canonical form.
     pub(super) fn is_canonical(&self, column: Column<'_>) -> bool {
         column.values.first().is_some_and(|&first| first > 0.0) && self.is_sparse(column)
     }
 
-    /// Whether a column has entries other than 0 in less than half of the rows of each query: the form is the column,
-    /// or its mirror image.
+    /// Whether a column has entries other than 0 in less than half of the rows of each query. The form then is the
+    /// column or its mirror image.
     fn is_sparse(&self, column: Column<'_>) -> bool {
         let mut rest = column;
         while let Some(&row) = rest.rows.first() {
@@ -303,13 +299,13 @@ impl<'q> Canonicaliser<'q> {
         column.values.iter().all(|&value| value != 0.0)
     }
 
-    /// The canonical form of a column, to be kept, and its sign.
+    /// An owned canonical form of a column, and its sign.
     fn form_of(&mut self, column: Column<'_>) -> (Form, Sign) {
         let sign = self.canonicalise(column);
         (self.form.clone(), sign)
     }
 
-    /// Adds the part of the form in the query that has the rows of `range`.
+    /// Adds the form's part in the query with the rows of `range`.
     fn add_query(&mut self, range: Range<usize>, column: Column<'_>) {
         let [first, rest @ ..] = column.values else {
             return;
@@ -358,8 +354,8 @@ fn majority(values: &[f64]) -> Option<f64> {
     (2 * count > values.len()).then_some(favourite)
 }
 
-/// `a - b` as the nearest double and what rounding took away (Knuth, TAOCP
-/// volume 2, theorem B of section 4.2.2). Exact unless the difference overflows.
+/// `a - b` as the nearest double, and its rounding error (Knuth, TAOCP volume 2, theorem B of section 4.2.2). Exact
+/// unless the difference overflows.
 pub(super) fn exact_difference(a: f64, b: f64) -> (f64, f64) {
     let difference = a - b;
     let b_part = a - difference;
@@ -432,7 +428,7 @@ mod tests {
             sign in prop_oneof![Just(1.0), Just(-1.0)],
         ) {
             let sizes: Vec<usize> = queries.iter().map(|(rows, _)| rows.len()).collect();
-            // Columns of thirds, and of whole numbers, the first of which is shifted and mirrored.
+            // Columns of thirds and of whole numbers. The first is shifted and mirrored.
             let rows = queries.iter().flat_map(|(rows, shift)| rows.iter().map(move |row| (row, *shift)));
             let third = |value: i8| f64::from(value) / 3.0;
             let first: Vec<f64> = rows.clone().map(|(row, _)| third(row.0)).collect();

@@ -1,17 +1,18 @@
-//! The deviations of columns within queries, which tell of units that differ.
+//! The deviations of columns within queries, which reveal different units.
 
 use super::{ColumnClasses, Deviation};
 
-/// A deviation that is a smaller share of the largest value is one of rounding.
+/// A deviation below this share of the largest value is rounding.
 pub(crate) const ROUNDING: f64 = 1e-9;
 
-/// So many times at most the deviations of one column are those of another in data that are sound.
+/// Largest ratio between deviations of columns in sound data.
 pub(crate) const UNITS: f64 = 1e7;
 
-/// Columns with so large a share of the squares of centred rows leave none to the others.
+/// Columns with this share of the squares of centred rows leave none to the others.
 const ALMOST_ALL: f64 = 0.999;
 
-/// How many of the first columns, at most half of all and four, have almost all of the squares, which descend.
+/// The number of first columns that have almost all of the descending squares: at most four, and at most half of
+/// all.
 pub(crate) fn dominating(squares: &[f64]) -> Option<usize> {
     let most = ALMOST_ALL * squares.iter().sum::<f64>();
     let mut sum = 0.0;
@@ -24,7 +25,7 @@ pub(crate) fn dominating(squares: &[f64]) -> Option<usize> {
 }
 
 impl ColumnClasses {
-    /// Whether the units of columns that nothing scales differ so much that they are told of.
+    /// Whether the units of unscaled columns differ enough for a warning.
     pub(crate) fn units_differ(&self) -> bool {
         let ratio = self
             .deviations()
@@ -32,7 +33,7 @@ impl ColumnClasses {
         self.scale().is_none() && ratio.is_some_and(|ratio| ratio > UNITS)
     }
 
-    /// Whether a few columns, which nothing scales, have almost all of the squares: the unit of lambda is theirs.
+    /// Whether a few unscaled columns have almost all squares, so that the unit of lambda is theirs.
     pub(crate) fn are_dominated(&self) -> bool {
         let mut squares: Vec<f64> = (0..self.len())
             .map(|class| self.squared_norm(class))
@@ -42,8 +43,8 @@ impl ColumnClasses {
         self.scale().is_none() && dominating(&squares).is_some()
     }
 
-    /// The least deviation and the largest, of classes that have `largest` absolute values in the data; none where all
-    /// are constant but for rounding.
+    /// The least and the largest deviation of classes with these `largest` absolute values in the data. `None` if
+    /// all are constant up to rounding.
     pub(super) fn extremes(&self, largest: &[f64]) -> Option<[Deviation; 2]> {
         let mut extremes: Option<[Deviation; 2]> = None;
         for (class, largest) in largest.iter().enumerate() {

@@ -1,16 +1,16 @@
-//! A hash that columns share when their query-centred forms agree up to sign. Nothing is centred for it.
+//! A hash of the query-centred form up to sign, computed without centring.
 //!
-//! A double is a whole number times a power of 2, so it has a residue modulo the prime `p = 2^61 - 1`, and
-//! the residue of an exact difference is the difference of the residues. Rows `i - 1` and `i` of a query
-//! have a weight in common; it is 0 where `i` begins a query:
+//! A double is a whole number times a power of 2, so it has a residue modulo the prime `p = 2^61 - 1`. The residue
+//! of an exact difference is the difference of the residues. Rows `i - 1` and `i` of a query share a weight, which
+//! is 0 if `i` begins a query:
 //!
 //! ```text
 //! h(x)    = the sum over rows i of weight_i (x_(i-1) - x_i) mod p, exactly
 //! hash(x) = the lesser of h(x) and p - h(x)
 //! ```
 //!
-//! A constant in a query changes nothing, and a change of sign turns `h` into `p - h`. Rows one after the
-//! other that have the same value take one multiplication: `x (weight_end - weight_start)`.
+//! A constant in a query changes nothing, and a change of sign turns `h` into `p - h`. Consecutive rows with the
+//! same value take one multiplication: `x (weight_end - weight_start)`.
 
 use super::query_rows::QueryStarts;
 use crate::data::Column;
@@ -19,8 +19,8 @@ use crate::data::Column;
 const PRIME: u64 = (1 << BITS) - 1;
 const BITS: u32 = 61;
 
-/// The hash of a column over queries that begin where `starts` says; none if the column is constant in
-/// every query. O(non-zeros) time.
+/// The hash of a column over queries that begin at `starts`. `None` if the column is constant in every query.
+/// O(non-zeros) time.
 pub(super) fn form_hash(starts: &QueryStarts, column: Column<'_>) -> Option<u64> {
     let weight_of = |row: u32| {
         let weight = scattered(u64::from(row)) & PRIME;
@@ -33,7 +33,7 @@ pub(super) fn form_hash(starts: &QueryStarts, column: Column<'_>) -> Option<u64>
         while rows.get(next) == Some(&end) && values[next] == value {
             (next, end) = (next + 1, end + 1);
         }
-        // A constant fills queries.
+        // A constant fills whole queries.
         varies |= value != 0.0 && !(starts.has(start) && starts.has(end));
         let weight = weight_of(end) + PRIME - weight_of(start);
         let product = u128::from(weight) * u128::from(residue(value));
@@ -43,7 +43,7 @@ pub(super) fn form_hash(starts: &QueryStarts, column: Column<'_>) -> Option<u64>
     varies.then_some(hash.min(PRIME - hash))
 }
 
-/// A number that is the same mod `p`, less than `2^63`, of one less than `2^123`.
+/// A number below `2^63` that is congruent mod `p` to a number below `2^123`.
 #[expect(
     clippy::cast_possible_truncation,
     reason = "the parts have 61 bits and 62"
@@ -64,7 +64,7 @@ fn residue(value: f64) -> u64 {
     if value < 0.0 { PRIME - turned } else { turned }
 }
 
-/// `hash` with another word.
+/// Mixes another word into `hash`.
 pub(crate) fn mix(hash: u64, word: u64) -> u64 {
     (hash.rotate_left(23) ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15)
 }
@@ -120,7 +120,7 @@ mod tests {
     proptest! {
         #[test]
         fn residues_are_those_of_exact_differences(a in any::<f64>(), b in any::<f64>(), places in 0..60) {
-            // Numbers whose digits overlap, and any.
+            // Numbers with overlapping digits, and arbitrary ones.
             for b in [b, a * (1.0 + b.fract() * 0.5_f64.powi(places))] {
                 let (value, rounding) = exact_difference(a, b);
                 if rounding.is_finite() {

@@ -1,7 +1,7 @@
-//! Columns that come some at a time, and the classes that they fall into.
+//! Classes of columns that come in batches.
 //!
-//! Features ascend from one batch to the next, so that the column that comes first represents its class. A
-//! class keeps its canonical column; all else of a batch may be dropped when the next one comes.
+//! Features ascend from batch to batch, so the first column represents its class. A class keeps its canonical
+//! column. The rest of a batch may be dropped before the next one.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -19,27 +19,26 @@ use crate::memory::Memory;
 use crate::peers::Alone;
 use crate::stop;
 
-/// Tasks a thread, of new classes that are in memory twice for a moment.
+/// Tasks a thread, of new classes that briefly exist twice in memory.
 const TASKS: usize = 4;
 
-/// Entries of such classes where memory is short.
+/// Entries of such classes if memory is short.
 const LEAST: usize = 1 << 13;
 
-/// Bytes that a column takes while its class is sought: digests, their groups, and the classes found.
+/// Bytes that a column takes while its class is sought: digests, their groups, and the found classes.
 pub(super) const SOUGHT: u64 = 96;
 
-/// Bytes of a column in the list of its class, which grows.
+/// Bytes of a column in the growing list of members.
 const MEMBER: u64 = 8;
 
-/// Bytes of a class besides its column: the end of its list, its divisor, and what is measured of it. The lists of
-/// its hash and its columns are gone by then.
+/// Bytes of a class besides its column: the end of its list, its divisor and its measures. The lists of hashes and
+/// columns are freed by then.
 const MEASURED: u64 = 4 + 8 + 24 + 12 - 16;
 
-/// Bytes that an entry of a new class takes: its place in two columns, its rounding, and all of these in the form
-/// that is made first.
+/// Bytes of a new class's entry: its places in two columns, its rounding, and the same again in the form.
 const ADOPTED: u64 = 2 * 12 + 8 + 20;
 
-/// No column.
+/// Marks no column.
 const NONE: u32 = u32::MAX;
 
 /// The classes of the columns so far.
@@ -49,38 +48,38 @@ pub(crate) struct Gathering {
     query_of_row: Vec<u32>,
     starts: QueryStarts,
     base: IndexBase,
-    /// The canonical column of each class, under the feature that came first.
+    /// The canonical column of each class, under its first feature.
     columns: Columns<'static>,
     signs: Vec<Sign>,
     /// The largest absolute value of the first column of each class.
     largest: Vec<f64>,
-    /// The roundings of the canonical columns that have some, which tell them apart as values do.
+    /// The roundings of canonical columns, if they have any. They distinguish columns as values do.
     roundings: HashMap<u32, Vec<f64>>,
-    /// The hash of the form of each class, and the class; hashes ascending.
+    /// The form's hash and the class, for each class, by ascending hash.
     hashes: Vec<(u64, u32)>,
-    /// The class and the feature of each column that varies in a query, features ascending.
+    /// The class and the feature of each column that varies in a query, by ascending feature.
     members: Vec<(u32, u32)>,
-    /// The features of these that are mirror images of the first of their class.
+    /// The features whose column mirrors the first of their class.
     mirrored: Vec<u32>,
-    /// Columns with an entry that is not 0.
+    /// Number of columns with an entry other than 0.
     occupied: usize,
     /// Stored entries of all columns.
     nonzeros: usize,
-    /// The memory that may be taken, with all in use but for this.
+    /// The memory limit, which counts everything except this as held.
     memory: Memory,
 }
 
-/// Some classes that are new.
+/// New classes.
 struct Forms {
     columns: Columns<'static>,
     signs: Vec<Sign>,
     largest: Vec<f64>,
-    /// Roundings of classes that have some, which count from the first of these classes.
+    /// Roundings of classes that have any, counted from the first of these classes.
     roundings: Vec<(u32, Vec<f64>)>,
 }
 
 impl Gathering {
-    /// No column of `data` yet, which is in use in `memory`.
+    /// No columns yet of `data`, which `memory` counts as held.
     pub(crate) fn new(data: &Dataset<'_>, memory: Memory) -> Self {
         let queries = data.queries().clone();
         Self {
@@ -110,22 +109,22 @@ impl Gathering {
         (self.columns.memory() + 8 * roundings + lists + 4 * self.query_of_row.len()) as u64
     }
 
-    /// Refuses to take so many bytes more than the memory allows.
+    /// Refuses to take `bytes` more than the memory allows.
     fn check(&self, bytes: u64) -> Result<()> {
         let memory = self.memory.holding(self.held());
         let what = "the classes of columns need";
         memory.require(what, bytes, "allow more memory").map(drop)
     }
 
-    /// Adds columns, whose features are above all those before. Refuses those that there is not the memory for.
+    /// Adds columns, with features above all earlier ones. Refuses columns beyond the memory.
     pub(crate) fn add(&mut self, columns: &Columns<'_>) -> Result<()> {
         self.check(SOUGHT * columns.len() as u64)?;
-        // What was needed to find them is gone before they take memory.
+        // The memory of the search is freed before the new classes take any.
         let new = self.find_classes(columns);
         self.adopt(columns, &new)
     }
 
-    /// Finds the classes of columns, and returns the first columns of those that are new.
+    /// Finds the classes of columns. Returns the first columns of new classes.
     fn find_classes(&mut self, columns: &Columns<'_>) -> Vec<u32> {
         let found = classify(columns, &self.starts, || self.canonicaliser());
         self.occupied += found.occupied;
@@ -143,14 +142,14 @@ impl Gathering {
         let unknown: Vec<Digest> = unknown.map(|(digest, _)| *digest).collect();
         let mut new: Vec<u32> = unknown.iter().map(|digest| digest.column).collect();
         new.sort_unstable();
-        // Of the first columns of classes the class, and the sign by which the first of all differs.
+        // For the first column of each class here, the class, and the sign against the first column of all.
         let mut classes: Vec<(u32, Sign)> = vec![(0, 1); columns.len()];
         for (digest, known) in firsts.iter().zip(known) {
             if let Some(class) = known {
                 classes[digest.column as usize] = class;
             }
         }
-        // Classes are at most as many as columns, which count in 32 bits.
+        // Classes fit in 32 bits, like columns.
         let next = u32::try_from(self.signs.len()).unwrap_or(u32::MAX);
         for (&column, number) in new.iter().zip(next..) {
             classes[column as usize].0 = number;
@@ -162,7 +161,7 @@ impl Gathering {
         new
     }
 
-    /// Adds columns to their classes, of which the first columns of classes have the numbers and signs.
+    /// Adds columns to their classes. `classes` has the numbers and signs for the first columns of classes.
     fn add_members(&mut self, columns: &Columns<'_>, found: Classified, classes: &[(u32, Sign)]) {
         let mut firsts = vec![(NONE, 1); columns.len()];
         for digest in found.digests {
@@ -186,8 +185,7 @@ impl Gathering {
         Canonicaliser::over(QueryRows::with(queries, query_of_row, &self.starts))
     }
 
-    /// The class that each of the first columns of classes belongs to, which come by their hashes, if it is known, and
-    /// the sign by which it differs from the first of all.
+    /// The known class of each first column, which come by hash, and the sign against the first column of all.
     fn find(&self, columns: &Columns<'_>, firsts: &[Digest]) -> Vec<Option<(u32, Sign)>> {
         let scratch = || self.canonicaliser();
         let tasks = firsts.par_chunks(CLASSES);
@@ -214,7 +212,7 @@ impl Gathering {
         found.flatten_iter().collect()
     }
 
-    /// The sign by which a column differs from that of a class, if it belongs to it.
+    /// The sign of a column against the column of a class, if it belongs to the class.
     fn sign_in(
         &self,
         class: u32,
@@ -223,7 +221,7 @@ impl Gathering {
     ) -> Option<Sign> {
         let own = self.columns.column(class as usize);
         let roundings = self.roundings.get(&class).map_or(&[][..], Vec::as_slice);
-        // Most columns are canonical, and so are most roundings.
+        // Most columns are canonical, and most roundings are 0.
         if roundings.is_empty() && own == column {
             return Some(1);
         }
@@ -232,7 +230,7 @@ impl Gathering {
         (form.column() == own && form.roundings() == roundings).then_some(sign)
     }
 
-    /// Adds the canonical columns of `new` classes, which begin with these columns: some at a time, as they
+    /// Adds the canonical columns of `new` classes, which begin with these columns. It adds some at a time, as they
     /// are in memory twice.
     fn adopt(&mut self, columns: &Columns<'_>, new: &[u32]) -> Result<()> {
         let length = |&column: &u32| columns.column(column as usize).rows.len();
@@ -259,7 +257,7 @@ impl Gathering {
         Ok(())
     }
 
-    /// The canonical columns of classes that begin with these columns.
+    /// The canonical columns of the classes that begin with these columns.
     fn forms(&self, columns: &Columns<'_>, new: &[u32]) -> Forms {
         let mut forms = Forms {
             columns: Columns::none(columns.height, columns.width),
@@ -294,13 +292,13 @@ impl Gathering {
         forms
     }
 
-    /// The same in another memory, once something else is in use no more.
+    /// The same under another memory limit, once other data are freed.
     pub(crate) fn beside(self, memory: Memory) -> Self {
         Self { memory, ..self }
     }
 
-    /// The classes, where queries count by `weight`, with columns that are divided by what `scale` says. None
-    /// at all where the work was asked to end, as columns may have been skipped.
+    /// The classes, if queries count by `weight` and `scale` divides the columns. There are none if the work was
+    /// asked to end, since columns may have been skipped.
     pub(crate) fn finish(mut self, weight: QueryWeight, scale: Scale) -> Result<ColumnClasses> {
         self.check(MEMBER * self.members.len() as u64 + MEASURED * self.signs.len() as u64)?;
         if stop::requested() {
@@ -342,7 +340,7 @@ impl Gathering {
     }
 }
 
-/// Puts hashes of new classes, ascending, among those of others, without room for all of them again.
+/// Inserts ascending hashes of new classes among the others, without a second copy.
 fn merge(hashes: &mut Vec<(u64, u32)>, new: &[(u64, u32)]) {
     let (mut before, mut place) = (hashes.len(), hashes.len() + new.len());
     hashes.resize(place, (0, 0));

@@ -1,8 +1,7 @@
-//! The sizes of centred columns, where they lie, and the unit of ridge parameters, which is made of the
-//! sizes.
+//! The sizes and places of centred columns, and the unit of ridge parameters, which follows from the sizes.
 //!
-//! The unit is a sum over all columns, which ranks and parts add up in another order than one process does. So
-//! that it has the same bits everywhere, each term is first rounded to a multiple of one number:
+//! The unit is a sum over all columns, which ranks and parts add in different orders. To have the same bits
+//! everywhere, each term is first rounded to a multiple of one number:
 //!
 //! ```text
 //! grain = 2^(exponent of the largest |v|^2 - 80)
@@ -10,11 +9,11 @@
 //! unit  = sum * grain / m
 //! ```
 //!
-//! 80 binary digits are 27 more than a double has, so that columns of 1e-8 of the largest keep theirs.
+//! 80 binary digits are 27 more than a double has, so columns of 1e-8 of the largest keep their digits.
 
 use super::members::Members;
 
-/// Binary digits of the largest squared norm that a sum of all counts.
+/// Binary digits of the largest squared norm that the sum keeps.
 const FINEST: i32 = 80;
 
 /// The binary exponent of `x >= 0`, at least -900, so that `2^(80 - exponent)` is finite.
@@ -22,29 +21,29 @@ fn exponent(x: f64) -> i32 {
     ((x.to_bits() >> 52) as i32 - 1023).max(-900)
 }
 
-/// The findings about one centred column.
+/// The measures of one centred column.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Measure {
     pub(super) squared_norm: f64,
-    /// Queries with an entry, and the first of them.
+    /// Number of queries with an entry.
     pub(super) queries: usize,
     pub(super) first: u32,
 }
 
-/// The sizes of centred columns, and where they lie.
+/// The sizes of centred columns, and their queries.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Geometry {
     squared_norms: Vec<f64>,
     /// The query that holds every entry, or `u32::MAX`.
     sole_queries: Vec<u32>,
-    /// The largest `|v|^2` of all columns, those that are elsewhere included; 0 without a column.
+    /// The largest `|v|^2` of all columns, here and elsewhere; 0 without columns.
     pub(super) largest: f64,
     /// Pairs of a column and a query that it touches, of columns that touch several.
     pub(super) pieces: usize,
 }
 
 impl Geometry {
-    /// Those of columns with these measures.
+    /// The geometry of columns with these measures.
     pub(super) fn of(measures: &[Measure]) -> Self {
         let sole = |measure: &Measure| match measure.queries {
             1 => measure.first,
@@ -74,8 +73,8 @@ impl Geometry {
         Some(self.sole_queries[class]).filter(|&query| query != u32::MAX)
     }
 
-    /// The sum of `|v|^2` over all `members` of the classes, each rounded to a multiple of the grain: their
-    /// number.
+    /// The sum of `|v|^2` over all `members` of the classes, as a multiple of the grain. Each term is rounded to
+    /// such a multiple.
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
@@ -91,7 +90,7 @@ impl Geometry {
         norms.map(rounded).sum()
     }
 
-    /// The mean over so many `rows` of a sum of [`rounded_norms`](Self::rounded_norms).
+    /// The mean over `rows` rows of a sum of [`rounded_norms`](Self::rounded_norms).
     pub(super) fn mean(&self, sum: u128, rows: usize) -> f64 {
         if !self.largest.is_finite() {
             return f64::INFINITY;

@@ -1,28 +1,28 @@
-//! The features that each class of equal columns stands for, and how its column comes from theirs.
+//! The features of each class of equal columns, and the relation of their columns to the class's.
 
-/// The sign by which the column of a class differs from that of its feature.
+/// The sign of a class's column against its feature's column.
 pub(super) type Sign = i8;
 
 /// The features of each class.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Members {
-    /// 0-based, ascending in each class: those of class `c` are `features[ends[c - 1]..ends[c]]`.
+    /// 0-based features, ascending in each class: class `c` has `features[ends[c - 1]..ends[c]]`.
     features: Vec<u32>,
     ends: Vec<u32>,
-    /// Those whose column is a mirror image of the first of their class, ascending.
+    /// Features whose column mirrors the first of their class, ascending.
     mirrored: Vec<u32>,
 }
 
 impl Members {
-    /// So many classes, each with a member, of these pairs of a class and a feature, features ascending. Also
-    /// ascending are those that are mirror images of the first of their class.
+    /// `classes` classes with at least one member each, from pairs of class and feature. Features ascend in
+    /// `members`, and in `mirrored`, which lists mirror images of the first column of a class.
     pub(super) fn new(classes: usize, members: &[(u32, u32)], mut mirrored: Vec<u32>) -> Self {
-        // Columns count in 32 bits, so their number does.
+        // Columns fit in 32 bits, and so does their number.
         let mut ends = vec![0; classes];
         for &(class, _) in members {
             ends[class as usize] += 1;
         }
-        // Where each begins, which becomes where it ends as its features come.
+        // The start of each class, which moves to its end as features are added.
         let mut end = 0;
         for start in &mut ends {
             end += std::mem::replace(start, end);
@@ -58,7 +58,7 @@ impl Members {
         Some(self.ends.partition_point(|&end| end as usize <= place))
     }
 
-    /// The sign by which the column of a feature differs from that of the first of its class.
+    /// The sign of a feature's column against the first column of its class.
     pub(super) fn sign(&self, feature: u32) -> Sign {
         match self.mirrored.binary_search(&feature) {
             Ok(_) => -1,
@@ -72,16 +72,16 @@ impl Members {
     }
 }
 
-/// The numbers by which the column of each class is that of its feature: a sign, over a divisor.
+/// The factor between the column of each class and its feature's: a sign over a divisor.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Factors {
     pub(super) signs: Vec<Sign>,
-    /// Empty where all are 1.
+    /// Empty if all are 1.
     pub(super) divisors: Vec<f64>,
 }
 
 impl Factors {
-    /// These signs, over 1.
+    /// These signs over 1.
     pub(super) fn of(signs: Vec<Sign>) -> Self {
         let divisors = Vec::new();
         Self { signs, divisors }

@@ -1,16 +1,13 @@
-//! Column classes: one column for every distinct centred form, as selection and training see the data
+//! Column classes: one column for every distinct centred form. Selection and training use these
 //! (`docs/derivation.md`, section 8).
 //!
-//! Adding a feature changes the leave-query-out error through its query-centred
-//! column only, and not through that column's sign. So a column that is constant
-//! within every query can never help, and columns that centre to the same thing
-//! up to sign are one candidate, named by the lowest of them. On parse data this
-//! leaves an eighth of the columns.
+//! A feature changes the leave-query-out error only through its query-centred column, whose sign does not matter.
+//! So a column that is constant within every query can never help. Columns with the same centred form up to sign
+//! are one candidate, named by the lowest of them. On parse data this leaves an eighth of the columns.
 //!
-//! Candidates are stored in canonical form, which differs from the original by a
-//! constant in each query and possibly in sign; no formula of the selection can tell.
-//! It has fewer entries where a feature is nearly constant, and no large common
-//! offset that would cost digits.
+//! Candidates are stored in canonical form. It differs from the original by a constant in each query and perhaps in
+//! sign, which no formula of the selection sees. A nearly constant feature has fewer entries in it. It has no large
+//! common offset, which would cost digits.
 
 mod build;
 mod classes;
@@ -51,17 +48,17 @@ pub(crate) use summary::{none_compares, none_varies};
 /// Classes per task: few, because the first columns hold most entries.
 const CLASSES: usize = 1024;
 
-/// Entries per task, about, of columns that differ in length.
+/// Approximate entries per task, for columns of different lengths.
 const PIECE: usize = 1 << 15;
 
-/// A deviation: the root mean square of the entries of a canonical column, centred within queries, and the feature
-/// that represents it.
+/// A deviation, and the feature that represents the column. The deviation is the root mean square of a canonical
+/// column's entries, centred within queries.
 pub(crate) type Deviation = (f64, Feature);
 
-/// The distinct centred columns of a data set, with the columns each stands for.
+/// The distinct centred columns of a data set, each with the columns that it stands for.
 ///
-/// Memory: 12 bytes an entry of the representatives, 29 a candidate (37 if they are scaled), 4 a column and 4 more
-/// if it is a mirror image, 4 a row.
+/// Memory: 12 bytes an entry of the representatives, 29 a candidate (37 if they are scaled), and 4 a row. A column
+/// takes 4, and 4 more if it mirrors another.
 #[derive(Debug, Clone)]
 pub struct ColumnClasses {
     /// The canonical columns, under the features that represent them.
@@ -83,10 +80,9 @@ pub struct ColumnClasses {
 }
 
 impl ColumnClasses {
-    /// The unit `u` of ridge parameters: the mean squared norm of a row of all columns, centred
-    /// within queries, divided by what the scale says and times the roots of the queries' weights;
-    /// in squared units of the values. It is the trace of the kernel matrix over its rows. Times 4 to the
-    /// bit where values are times 2. Of the columns of all ranks, and the same bits on each.
+    /// The unit `u` of ridge parameters: the mean squared norm of a row, in squared units of the values. The row
+    /// has all columns, centred within queries, scaled, and weighted by the root of its query's weight. The unit is
+    /// the trace of the kernel matrix over its rows. Doubled values make it exactly 4 times as large.
     pub fn unit(&self) -> f64 {
         self.summary.unit
     }
@@ -96,12 +92,12 @@ impl ColumnClasses {
         self.members.len()
     }
 
-    /// Whether no column of this rank can tell two examples of a query apart.
+    /// Whether no column of this rank varies within a query.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// How the columns of all ranks fall into classes.
+    /// The numbers of columns and classes of all ranks.
     pub fn summary(&self) -> Summary {
         self.summary
     }
@@ -112,17 +108,17 @@ impl ColumnClasses {
         Self { base, ..self }
     }
 
-    /// A feature as the file of the data counts.
+    /// The number of a feature in the data's file.
     pub(crate) fn written(&self, feature: u32) -> u64 {
         self.base.written(feature)
     }
 
-    /// The partition of the rows.
+    /// The partition of the rows into queries.
     pub fn queries(&self) -> &Queries {
         &self.queries
     }
 
-    /// The weight of queries: their parts of the columns are scaled by its root.
+    /// The weight of queries. Its root scales their parts of the columns.
     pub(crate) fn query_weight(&self) -> QueryWeight {
         self.weight
     }
@@ -132,8 +128,8 @@ impl ColumnClasses {
         self.scale
     }
 
-    /// The column of `candidate` in canonical form, divided by what the scale says, times the roots
-    /// of the queries' weights. Not centred; meant for vectors that are.
+    /// The column of `candidate` in canonical form, scaled, and times the roots of the queries' weights. It is not
+    /// centred, and meant for products with centred vectors.
     ///
     /// # Panics
     /// When `candidate >= self.len()`.
@@ -141,7 +137,7 @@ impl ColumnClasses {
         self.columns.column(candidate)
     }
 
-    /// How many entries the column of `candidate` has.
+    /// Number of entries of the column of `candidate`.
     pub(crate) fn entries_of(&self, candidate: usize) -> usize {
         self.columns.starts[candidate + 1] - self.columns.starts[candidate]
     }
@@ -182,7 +178,7 @@ impl ColumnClasses {
         }
     }
 
-    /// Takes the entries of the first query off a column that has some.
+    /// Removes the entries of the first query from a column, which must have entries.
     pub(crate) fn take_segment<'a>(&self, rest: &mut Column<'a>) -> Segment<'a> {
         let query = self.query_of_row[rest.rows[0] as usize] as usize;
         let range = self.queries.range(query);
@@ -204,13 +200,13 @@ impl ColumnClasses {
         self.geometry.squared_norm(candidate)
     }
 
-    /// The largest `|v|^2` of all candidates, those that are elsewhere included; 0 when there are none.
+    /// The largest `|v|^2` of all candidates, here and elsewhere; 0 without candidates.
     pub(crate) fn largest_squared_norm(&self) -> f64 {
         self.geometry.largest
     }
 
-    /// The least root mean square of the entries of a canonical column, centred within queries, and the largest, each
-    /// with the feature that represents it. Columns that are constant but for rounding do not count.
+    /// The least and the largest root mean square of a canonical column's entries, centred within queries, each
+    /// with the feature that represents it. Columns that are constant up to rounding do not count.
     pub(crate) fn deviations(&self) -> Option<[Deviation; 2]> {
         self.deviations
     }
@@ -223,8 +219,8 @@ impl ColumnClasses {
         self.geometry.sole_query(candidate)
     }
 
-    /// The sign of the canonical column over what it was divided by: the column is this times that of the
-    /// feature that represents it, up to constants and the weights of queries.
+    /// The sign of the canonical column over its divisor. The column is this factor times its feature's column, up
+    /// to constants and the weights of queries.
     ///
     /// # Panics
     /// When `candidate >= self.len()`.
@@ -237,12 +233,12 @@ impl ColumnClasses {
         f64::from(self.sign(candidate, member)) / self.divisor(candidate)
     }
 
-    /// The number by which the scale divided the column of `candidate`.
+    /// The scale's divisor of the column of `candidate`.
     pub(crate) fn divisor(&self, candidate: usize) -> f64 {
         self.factors.divisor(candidate)
     }
 
-    /// Whether weights of `candidate` are numbers in units of its feature: a divisor below 1e-308 has no reciprocal.
+    /// Whether weights of `candidate` are finite in units of its feature: a divisor below 1e-308 has no reciprocal.
     pub(crate) fn can_be_divided(&self, candidate: usize) -> bool {
         self.factor(candidate).is_finite()
     }
@@ -255,8 +251,8 @@ impl ColumnClasses {
         self.columns.feature(candidate)
     }
 
-    /// 0-based features whose centred columns equal that of `candidate` up to sign,
-    /// ascending, its representative first.
+    /// 0-based features whose centred columns equal the candidate's up to sign, ascending. The representative comes
+    /// first.
     ///
     /// # Panics
     /// When `candidate >= self.len()`.
@@ -264,7 +260,7 @@ impl ColumnClasses {
         self.members.of(candidate)
     }
 
-    /// The sign, 1 or -1, by which the column of a member of `class` differs from that of the class.
+    /// The sign, 1 or -1, of a member's column against the column of its `class`.
     pub(crate) fn sign(&self, class: usize, member: Feature) -> i8 {
         self.factors.signs[class] * self.members.sign(member)
     }
@@ -275,12 +271,13 @@ impl ColumnClasses {
         (self.columns.memory() + classes + 4 * self.query_of_row.capacity()) as u64
     }
 
-    /// The candidate that `feature` represents, if it represents one.
+    /// The candidate that `feature` represents, if there is one.
     pub(crate) fn represented_by(&self, feature: Feature) -> Option<usize> {
         self.columns.position(feature)
     }
 
-    /// The candidate whose class has `feature`, if one has. O(columns) time where the feature does not represent it.
+    /// The candidate whose class has `feature`, if there is one. O(columns) time if the feature does not represent
+    /// it.
     pub(crate) fn candidate_of(&self, feature: Feature) -> Option<usize> {
         let represented = self.represented_by(feature);
         represented.or_else(|| self.members.class_of(feature))

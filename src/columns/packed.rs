@@ -1,4 +1,4 @@
-//! Column classes of data that stay packed until then: the matrix of all columns never exists.
+//! Column classes of packed data, without a matrix of all columns.
 
 use super::share::share;
 use super::{ColumnClasses, Gathering, QueryWeight, Scale};
@@ -7,23 +7,23 @@ use crate::data::{DataHash, Dataset, Packed};
 use crate::error::Result;
 use crate::memory::Memory;
 
-/// How many batches columns come in: each time, half a page of every run is read for nothing.
+/// Number of batches of columns. Each batch reads half a page of every run in vain.
 const BATCHES: u64 = 8;
 
 /// Fewest entries of a batch, unless memory is short.
 const LEAST: u64 = if cfg!(test) { 1 << 8 } else { 1 << 20 };
 
-/// Bytes that an entry of a batch takes, its column included.
+/// Bytes of a batch's entry, with its column.
 const ENTRY: u64 = 20;
 
 impl ColumnClasses {
-    /// The classes of data with these `rows`, whose entries are `packed`, as [`scaled`](Self::scaled) has them, to the
-    /// bit; and the hash of the data. `look` sees all columns, some at a time, as data of these rows. Columns come in smaller batches where `memory` is short; those that
-    /// repeat another one, or are constant in every query, are dropped at once. Of several ranks the one that
-    /// `own` names, after their number, has the classes of its [`share`] of the columns alone.
+    /// The classes of data whose rows are `rows` and whose entries are `packed`, equal to [`scaled`](Self::scaled) to
+    /// the bit. Also the hash of the data. `look` sees all columns, in batches, as data of these rows. Batches are
+    /// smaller if `memory` is short. Columns that repeat others, or are constant in every query, are dropped at
+    /// once. `own` has the number of ranks and a rank, which keeps only the classes of its [`share`] of the columns.
     ///
-    /// O(nnz + n log n) time for `n` columns. Memory: the packed entries, the classes, and an eighth of the
-    /// columns at a time.
+    /// O(nnz + n log n) time for `n` columns. Memory holds the packed entries, the classes, and an eighth of the
+    /// columns at once.
     ///
     /// ```
     /// use rankrls::data::DataHash;
@@ -53,12 +53,12 @@ impl ColumnClasses {
         own: (usize, usize),
         mut look: impl FnMut(&Dataset<'_>),
     ) -> Result<(Self, DataHash)> {
-        // The rows are there once more with each batch of columns.
+        // Each batch of columns copies the rows.
         let beside = memory.holding(rows.memory());
         let memory = beside.holding(packed.memory());
         let left = memory.left().unwrap_or(u64::MAX);
         let batch = (packed.entries() / BATCHES).max(LEAST);
-        // The classes of a batch are at most as large.
+        // The classes of a batch are at most as large as the batch.
         let batch = batch.min((left / (4 * ENTRY)).max(1 << 14));
         let mut gathering =
             Gathering::new(rows, memory.holding(ENTRY * batch.min(packed.entries())));
@@ -91,7 +91,7 @@ mod tests {
     use super::*;
     use crate::data::read::{Missing, ReadOptions, TableOptions};
 
-    /// Rows of queries that come back, whose columns repeat each other, shifted and mirrored.
+    /// Rows of scattered queries, with columns that repeat, shift and mirror each other.
     fn text(cells: &[Vec<(u32, i8)>]) -> String {
         let mut text = String::new();
         for (row, cells) in cells.iter().enumerate() {

@@ -1,14 +1,14 @@
-//! The rows of a query, found by any of them.
+//! The rows of a query, found from any of its rows.
 //!
-//! Entries of sparse columns lie far apart. A number for every row does not stay in the cache that is near,
-//! a bit does: where it is enough, nothing else is looked up.
+//! Entries of sparse columns lie far apart. One number for every row does not stay in the nearest cache, but one
+//! bit does. If the bits suffice, nothing else is read.
 
 use std::borrow::Cow;
 use std::ops::Range;
 
 use crate::data::Queries;
 
-/// The rows that begin a query, and the one past the last.
+/// The rows that begin a query, and the row past the last.
 #[derive(Debug, Clone)]
 pub(super) struct QueryStarts(Vec<u64>);
 
@@ -21,7 +21,7 @@ impl QueryStarts {
         Self(words)
     }
 
-    /// Whether a row begins a query, or is the one past the last.
+    /// Whether a row begins a query, or is past the last.
     #[inline(always)]
     pub(super) fn has(&self, row: u32) -> bool {
         self.0[row as usize / 64] >> (row % 64) & 1 != 0
@@ -39,7 +39,7 @@ impl QueryStarts {
             let first = (bits != 0).then_some(bits.trailing_zeros())?;
             Some(64 * word + first as usize)
         };
-        // The starts up to the row, and those after.
+        // The starts up to the row, and the starts after it.
         let up = self.0[word] & (u64::MAX >> (63 - place));
         let after = self.0[word] & (u64::MAX - 1) << place;
         let before = || last(word - 1, *self.0.get(word.checked_sub(1)?)?);
@@ -67,7 +67,7 @@ impl<'q> QueryRows<'q> {
         }
     }
 
-    /// Those of which the starts are known.
+    /// Rows of queries with known starts.
     pub(super) fn with(
         queries: &'q Queries,
         query_of_row: &'q [u32],

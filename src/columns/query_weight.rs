@@ -3,8 +3,8 @@
 use crate::data::Queries;
 use crate::names::names;
 
-/// How much a query counts, by the number of its examples `|Q|`: the factor `omega_Q` in the
-/// objective `sum_Q omega_Q |L_Q (y_Q - f_Q)|^2 + lambda |w|^2` and in the leave-query-out error.
+/// The weight of a query, by the number of its examples `|Q|`. It is the factor `omega_Q` in the objective `sum_Q
+/// omega_Q |L_Q (y_Q - f_Q)|^2 + lambda |w|^2` and in the leave-query-out error.
 ///
 /// For residuals `r`, `|L_Q r_Q|^2 = 1/(2|Q|) sum_ij (r_i - r_j)^2` over all pairs of examples
 /// of `Q`. The three weights keep that normaliser, drop it, and complete it to a mean:
@@ -40,14 +40,13 @@ impl QueryWeight {
         }
     }
 
-    /// `sqrt(omega_Q)` for every query: what its centred rows are scaled by. `None` where that
-    /// changes nothing.
+    /// `sqrt(omega_Q)` for every query, the scale of its centred rows. `None` if all are 1.
     pub(crate) fn scales(self, queries: &Queries) -> Option<Vec<f64>> {
         let scale = |range: std::ops::Range<usize>| self.of(range.len()).sqrt();
         (self != Self::Uniform).then(|| queries.ranges().map(scale).collect())
     }
 
-    /// The root of the weight of its query for every example, `m`; `None` where all are 1.
+    /// The root of its query's weight for every example, `m` numbers. `None` if all are 1.
     pub(crate) fn row_scales(self, queries: &Queries) -> Option<Vec<f64>> {
         let scales = self.scales(queries)?;
         let rows = queries.ranges().zip(scales);

@@ -1,5 +1,5 @@
-//! Numbers that nothing can be computed with: refused before selection and training, which form their squares
-//! and products.
+//! Numbers out of range, whose squares and products overflow or vanish. They are refused before selection and
+//! training.
 
 use super::ColumnClasses;
 use crate::data::Feature;
@@ -7,17 +7,17 @@ use crate::error::{Error, Result, ensure};
 use crate::lambda::Lambda;
 use rankrls_files::Remedy;
 
-/// Least sum of squares, of labels or of the largest column, that leaves its parts their digits: errors and gains
-/// are a small share of it.
+/// Least sum of squares of labels, or of the largest column, whose parts keep their digits: errors and gains are
+/// small shares of it.
 pub(crate) const LEAST_SQUARES: f64 = 1e-280;
 
-/// Largest sum of squares of a column, also in units of lambda: products of four values, and sums of them, stay finite.
+/// Largest sum of squares of a column, also in units of lambda. Products of four values, and their sums, then stay
+/// finite.
 const LARGEST_SQUARES: f64 = 1e100;
 
-/// Refuses labels whose squares overflow or lose their digits to underflow: every candidate, and every model, would
-/// look alike.
+/// Refuses labels whose squares overflow or underflow: every candidate and model would look alike.
 ///
-/// `labels` are centred and weighted. Where all are 0 there is nothing to lose.
+/// `labels` are centred and weighted. Labels that are all 0 have nothing to lose.
 pub(crate) fn check_labels(labels: &[f64]) -> Result<()> {
     let sizes = labels.iter().map(|label| label.abs());
     let largest = sizes.fold(0.0, f64::max);
@@ -46,8 +46,8 @@ pub(crate) fn check_lambda(lambda: Lambda, largest: f64) -> Result<()> {
 }
 
 impl ColumnClasses {
-    /// Refuses columns whose sums of squares are not from [`LEAST_SQUARES`] up to [`LARGEST_SQUARES`], and columns that
-    /// are too small to scale, on whichever rank they are.
+    /// Refuses columns with sums of squares outside [`LEAST_SQUARES`] to [`LARGEST_SQUARES`], and columns too small
+    /// to scale, on any rank.
     pub(crate) fn check_range(&self) -> Result<()> {
         let own = self.first_out_of_range();
         let all = self.peers.all(&own).into_iter().flatten();
@@ -74,11 +74,11 @@ impl ColumnClasses {
         Ok(())
     }
 
-    /// The first column with too large a sum of squares, or with a divisor that has no reciprocal, and the sum.
+    /// The first column whose sum of squares is too large, or whose divisor has no reciprocal, and the sum.
     fn first_out_of_range(&self) -> Option<(Feature, f64)> {
         let mut candidates = 0..self.len();
         let first = candidates.find(|&candidate| {
-            // Overflow may have made it no number.
+            // Overflow may have made it nan.
             let fits = self.squared_norm(candidate) <= LARGEST_SQUARES;
             !fits || !self.can_be_divided(candidate)
         });

@@ -2,8 +2,8 @@
 
 use crate::names::names;
 
-/// What each column is divided by before anything is learned from it, so that one `lambda` suits
-/// columns of different sizes. Weights stay in the units of the data.
+/// The divisor of each column, applied before learning, so that one `lambda` suits columns of different sizes.
+/// Weights stay in the units of the data.
 ///
 /// | scale | divisor of a column with the query-centred values `v`, over all `m` rows |
 /// |---|---|
@@ -11,12 +11,11 @@ use crate::names::names;
 /// | `sd` | `sqrt(|v|^2 / m)`, the root mean square |
 /// | `max` | the largest `|v_i|` |
 ///
-/// Entries that are zero stay zero. Weights of queries have no part in the divisor. Columns that are
-/// multiples of each other become equal but stay column classes of their own: they tie, and the
-/// lowest is selected first.
+/// Zero entries stay zero. Query weights do not enter the divisor. Columns that are multiples of each other become
+/// equal but stay separate column classes. They tie, and the lowest is selected first.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub enum Scale {
-    /// Columns are taken as they are.
+    /// Columns stay unchanged.
     #[default]
     None,
     /// The root mean centred square becomes 1.
@@ -28,18 +27,17 @@ pub enum Scale {
 names!(Scale, "scale", None => "none", Sd => "sd", Max => "max");
 
 impl Scale {
-    /// Whether columns are taken as they are.
+    /// Whether columns stay unchanged.
     pub fn is_none(&self) -> bool {
         *self == Self::None
     }
 
-    /// The divisor of a column of `rows` rows, of which `values` has the centred values, each
-    /// with the number of rows that have it.
+    /// The divisor of a column of `rows` rows. `values` has its centred values, each with its number of rows.
     pub(super) fn divisor(self, values: &[(usize, f64)], rows: usize) -> f64 {
         let largest = values
             .iter()
             .fold(0.0_f64, |largest, (_, value)| largest.max(value.abs()));
-        // Squares of shares of the largest value neither overflow nor vanish together.
+        // Squares of shares of the largest value neither overflow nor all vanish.
         let square = |&(count, value): &(usize, f64)| count as f64 * (value / largest).powi(2);
         match self {
             Self::None => 1.0,

@@ -1,11 +1,11 @@
-//! Which rank has a column.
+//! The rank of each column.
 
 use super::{Canonicaliser, mix, scattered};
 use crate::data::{Column, Dataset};
 
-/// The columns of `dataset` in one of `parts`, with all its rows, under their own numbers. Columns of one class
-/// are in one part: columns that differ by a constant in each query, or in sign. Parts are about equal in their
-/// numbers of classes. The part of a column depends on the column, the queries and the number of parts alone.
+/// One of `parts` parts of the columns of `dataset`, with all rows, under their own numbers. Columns of one class,
+/// which differ by a constant in each query or in sign, are in the same part. Parts have about equal numbers of
+/// classes. The part of a column depends only on the column, the queries and the number of parts.
 ///
 /// # Panics
 /// When `parts` is 0.
@@ -26,7 +26,7 @@ fn part_of(canonicaliser: &mut Canonicaliser<'_>, column: Column<'_>, parts: usi
     canonicaliser.canonicalise(column);
     let (form, mut hash) = (&canonicaliser.form, 0);
     if form.is_empty() {
-        // Constant in every query: no candidate, and of no class.
+        // A column that is constant in every query is not a candidate and has no class.
         for (row, value) in column.iter().filter(|&(_, value)| value != 0.0) {
             hash = mix(hash, row as u64);
             hash = mix(hash, value.to_bits());
@@ -35,12 +35,12 @@ fn part_of(canonicaliser: &mut Canonicaliser<'_>, column: Column<'_>, parts: usi
     for entry in form.entries() {
         hash = mix(hash, u64::from(entry.row));
         for number in [entry.value, entry.rounding] {
-            // One zero of the two.
+            // Makes -0 and 0 equal.
             hash = mix(hash, (number + 0.0).to_bits());
         }
     }
     let share = (u128::from(scattered(hash)) * parts as u128) >> 64;
-    // Less than the parts.
+    // The result is below the number of parts.
     usize::try_from(share).unwrap_or(0)
 }
 

@@ -1,11 +1,11 @@
-//! How many columns and classes of columns there are, and how to say that there is none.
+//! Numbers of columns and column classes, and messages where there are none.
 
 use serde::{Deserialize, Serialize};
 
-/// How the columns of a data set fall into classes, and their size; on several ranks, of all ranks.
+/// The numbers of columns and classes of a data set, and their size.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct Summary {
-    /// All feature columns of the data, `constant_columns` and class members.
+    /// All feature columns of the data: constant columns and class members.
     pub columns: usize,
     /// Columns constant within every query, empty ones included.
     pub constant_columns: usize,
@@ -19,7 +19,7 @@ pub struct Summary {
     pub nonzeros: usize,
     /// Entries of the candidates.
     pub class_nonzeros: usize,
-    /// Pairs of a candidate and a query it touches, of candidates that touch several.
+    /// Pairs of a candidate and one of its queries, for candidates in several queries.
     pub pieces: usize,
     /// The unit `u` of ridge parameters, see [`ColumnClasses::unit`](super::ColumnClasses::unit).
     #[serde(skip)]
@@ -27,8 +27,7 @@ pub struct Summary {
 }
 
 impl Summary {
-    /// The classes of columns of which these have shares, each class in one and empty in the others; without a
-    /// unit.
+    /// The joined classes of several shares, each class of which is in one share only. It has no unit.
     pub(crate) fn joined(shares: &[Self]) -> Self {
         let sum = |field: fn(&Self) -> usize| shares.iter().map(field).sum::<usize>();
         let columns = shares.first().map_or(0, |share| share.columns);
@@ -47,7 +46,7 @@ impl Summary {
     }
 }
 
-/// Says of so many columns that none of them is a candidate.
+/// The message that none of these columns is a candidate.
 pub(crate) fn none_varies(columns: usize) -> String {
     let columns = match columns {
         0 => return "no row has a value, so that there are no columns".to_owned(),
@@ -60,7 +59,7 @@ pub(crate) fn none_varies(columns: usize) -> String {
     )
 }
 
-/// Says of so many queries that none of them has two rows.
+/// The message that none of these queries has two rows.
 pub(crate) fn none_compares(queries: usize) -> String {
     let rows = match queries {
         1 => "the data have a single row".to_owned(),

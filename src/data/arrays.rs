@@ -13,9 +13,8 @@ use super::packed::{Packed, runs_of_rows};
 use super::queries::{Queries, group};
 use crate::error::Result;
 
-/// Arrays come in by four functions. Each takes a matrix of examples (rows) by features (columns), a
-/// label for each row, and the [`Queries`], whose rows are next to each other. Labels in a slice are
-/// borrowed.
+/// Four functions make data sets from arrays. Each takes a matrix of examples (rows) by features (columns), a label
+/// for each row, and the [`Queries`], whose rows are next to each other. Labels in a slice are borrowed.
 ///
 /// | function | matrix | memory |
 /// |---|---|---|
@@ -24,9 +23,9 @@ use crate::error::Result;
 /// | [`from_dense`](Self::from_dense) | a view of an array of `ndarray`, in any layout | 12 bytes an entry |
 /// | [`from_sprs`](Self::from_sprs) | a view of a matrix of `sprs`, by rows or columns | 12 bytes an entry |
 ///
-/// Zeros are no entries: stored ones are left out, for which [`from_csc`](Self::from_csc) copies what it would
-/// borrow. All are refused with a [`Error`](crate::Error) when the numbers of rows disagree, or a value or label is
-/// not finite. Rows to be scored have any labels, in [`Queries::single`].
+/// Stored zeros are dropped; [`from_csc`](Self::from_csc) then copies its arrays. All functions refuse numbers of
+/// rows that disagree, and values or labels that are not finite, with an [`Error`](crate::Error). The labels of
+/// rows to score do not matter, and their queries may be [`Queries::single`].
 ///
 /// ```
 /// use ndarray::array;
@@ -59,8 +58,8 @@ use crate::error::Result;
 /// # Ok::<(), rankrls::Error>(())
 /// ```
 impl<'a> Dataset<'a> {
-    /// A data set over borrowed or owned compressed-column arrays, without copying them:
-    /// `indptr` has `n + 1` entries, `rows` and `values` one for each non-zero. Column `j` has the rows
+    /// A data set over borrowed or owned compressed-column arrays, without copying them. `indptr` has `n + 1`
+    /// entries, and `rows` and `values` have one for each non-zero. Column `j` has the rows
     /// `rows[indptr[j]..indptr[j + 1]]`, strictly ascending, and the values at the same places.
     pub fn from_csc(
         indptr: impl Into<Cow<'a, [usize]>>,
@@ -75,11 +74,11 @@ impl<'a> Dataset<'a> {
         Self::assemble(columns, labels.into(), queries)
     }
 
-    /// A data set from compressed rows: row `i` has the columns
-    /// `columns[indptr[i]..indptr[i + 1]]`, strictly ascending and below `width`, and the values
-    /// at the same places. Only the columns with an entry other than zero are stored.
+    /// A data set from compressed rows. Row `i` has the columns `columns[indptr[i]..indptr[i + 1]]`, strictly
+    /// ascending and below `width`, and the values at the same places. Only columns with an entry other than zero
+    /// are stored.
     ///
-    /// The rows are only read; the result takes 12 bytes an entry and 12 an occupied column.
+    /// The rows are only read. The result takes 12 bytes an entry and 12 an occupied column.
     pub fn from_csr(
         indptr: &[usize],
         columns: &[u32],
@@ -96,8 +95,8 @@ impl<'a> Dataset<'a> {
         Self::assemble(columns, labels.into(), queries)
     }
 
-    /// A data set from a dense array of `m` rows by `n` columns. Entries other than zero are stored,
-    /// in 12 bytes each. `mapv` of `ndarray` makes values of `f64` of others.
+    /// A data set from a dense array of `m` rows by `n` columns. Stores the entries other than zero, in 12 bytes
+    /// each. `mapv` of `ndarray` converts other values to `f64`.
     #[expect(
         clippy::needless_pass_by_value,
         reason = "a view, as from_sprs takes one"
@@ -111,10 +110,9 @@ impl<'a> Dataset<'a> {
         Self::assemble(columns_of_dense(&x)?, labels.into(), queries)
     }
 
-    /// A data set from a matrix of `sprs` with `m` rows and `n` columns, compressed by rows or columns,
-    /// with indices of any type; it is copied. [`from_csc`](Self::from_csc) borrows the arrays of a
-    /// matrix by columns whose indices are of `u32` and bounds of `usize`. `to_other_types` of `sprs`
-    /// makes values of `f64` of others.
+    /// A data set from a matrix of `sprs` with `m` rows and `n` columns, compressed by rows or columns, with
+    /// indices of any type. It is copied. [`from_csc`](Self::from_csc) borrows the arrays of a matrix by columns
+    /// with `u32` indices and `usize` bounds. `to_other_types` of `sprs` converts other values to `f64`.
     pub fn from_sprs<I: SpIndex, P: SpIndex>(
         x: CsMatViewI<'_, f64, I, P>,
         labels: impl Into<Cow<'a, [f64]>>,
@@ -122,7 +120,7 @@ impl<'a> Dataset<'a> {
     ) -> Result<Self> {
         check::length("rows", queries.rows(), x.rows())?;
         check::columns(x.cols())?;
-        // A view of some rows or columns keeps the bounds of the whole before it.
+        // A view of some rows or columns keeps the bounds of the whole matrix.
         let proper = x.proper_indptr();
         let bounds: Vec<usize> = proper.iter().map(|bound| bound.index()).collect();
         // Both sides of the matrix have 32 bits.
@@ -134,11 +132,11 @@ impl<'a> Dataset<'a> {
         Self::from_csc(bounds, indices, x.data().to_vec(), labels, queries)
     }
 
-    /// The rows in other queries: those of `row_ids`, an identifier for each row here, which may be an
-    /// integer, text, or anything else that can be compared and written. The rows of a query that comes
-    /// back are moved to its others. Queries stand in the order of their first rows, and the rows of a
-    /// query in theirs; [`input_rows`](Self::input_rows) has the way back. Borrowed arrays are copied if
-    /// rows have to move. A teacher is left out, whose scores are of the queries before.
+    /// The rows in the queries of `row_ids`, one identifier a row. It may be an integer, text, or any value that
+    /// can be compared and written. Scattered rows of a query are moved together. Queries stand in the order of
+    /// their first rows, and the rows of a query keep their order. [`input_rows`](Self::input_rows) has the way
+    /// back. Borrowed arrays are copied if rows move. A teacher is dropped, since its scores belong to the old
+    /// queries.
     pub fn regrouped<T: PartialEq + ToString>(mut self, row_ids: &[T]) -> Result<Self> {
         check::length("identifiers of queries", self.rows(), row_ids.len())?;
         let (queries, order) = group(row_ids).finish(row_ids.len())?;
@@ -242,7 +240,7 @@ mod tests {
         ] {
             assert_eq!(found, expected);
         }
-        // Parts of a matrix are matrices.
+        // Views of a matrix are matrices, too.
         let (x, all) = (sparse::<u32, usize>(), dense());
         let last_columns = all.slice_axis(Axis(1), Slice::from(2..));
         assert_eq!(of_sprs(x.slice_outer(2..4)), of_dense(&last_columns));
@@ -327,7 +325,7 @@ mod tests {
             let regrouped = data.regrouped(&ids).unwrap();
             assert_eq!(DataHash::of(&regrouped), DataHash::of(&expected));
             assert_eq!(regrouped.input_rows(), Some(&[0, 2, 1, 3][..]));
-            // The way back goes to the first order from the second, too.
+            // The way back leads to the first order, not the second.
             let twice = regrouped.regrouped(&[1, 2, 1, 2]).unwrap();
             assert_eq!(twice.input_rows(), Some(&[0, 1, 2, 3][..]));
         }

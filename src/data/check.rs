@@ -1,8 +1,8 @@
-//! Checks of data handed over in memory. Rows, queries and columns count from 0 in messages.
+//! Checks of data in memory. In messages, rows, queries and columns count from 0.
 
 use crate::error::{Error, Result, ensure};
 
-/// Refuses another number of things than `expected`.
+/// Refuses a number of things other than `expected`.
 pub(super) fn length(what: &str, expected: usize, found: usize) -> Result<()> {
     ensure!(
         found == expected,
@@ -12,7 +12,7 @@ pub(super) fn length(what: &str, expected: usize, found: usize) -> Result<()> {
     Ok(())
 }
 
-/// So many rows, or a refusal of more than 32 bits count.
+/// The number of rows in 32 bits. Refuses more rows than that.
 pub(super) fn rows(rows: usize) -> Result<u32> {
     let most = u32::MAX;
     u32::try_from(rows)

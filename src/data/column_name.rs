@@ -1,4 +1,4 @@
-//! Columns as users name them: by their names, or by the numbers that the source of the data gives them.
+//! Columns as users name them: by name, or by number as the source of the data counts.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -14,7 +14,7 @@ use crate::error::{Error, Result, ensure};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum ColumnName {
-    /// Its number, as the source of the data counts: [`IndexBase::written`].
+    /// Its number, counted like the source: [`IndexBase::written`].
     Number(u64),
     /// Its name.
     Name(String),
@@ -36,8 +36,8 @@ impl From<&str> for ColumnName {
 }
 
 impl ColumnName {
-    /// Reads a list such as `bm25,17,"a name, with a comma"`: quotes are those of a table, and digits alone are a
-    /// number, also where a column is called so.
+    /// Reads a list such as `bm25,17,"a name, with a comma"`. Quotes work as in a table. Digits alone are a number,
+    /// even if a column has that name.
     pub fn list(text: &str) -> Result<Vec<Self>> {
         let items = titles(text)?.into_iter();
         items.map(|item| Self::read(item.trim())).collect()
@@ -54,8 +54,8 @@ impl ColumnName {
         Ok(number.map_or_else(|| text.into(), Self::Number))
     }
 
-    /// These columns among `width` columns with these `names`, which `base` counts. Refuses one that there is not, one
-    /// that is there twice, and a name that several have. O(names) time for each.
+    /// Finds these columns among `width` columns with these `names`, counted by `base`. Refuses an unknown or
+    /// repeated column, and a name that several columns have. O(names) time for each.
     pub fn find_all(
         all: &[Self],
         names: Option<&FeatureNames>,
@@ -84,7 +84,7 @@ impl ColumnName {
     }
 }
 
-/// Names in a list with commas, in quotes where they have commas themselves, as the header of a table has them.
+/// The names in a list with commas. A name with commas stands in quotes, as in the header of a table.
 pub fn titles(text: &str) -> Result<Vec<String>> {
     let cells = cells(text.as_bytes(), b',').map_err(|fault| {
         let error = fault.of("");
@@ -96,7 +96,7 @@ pub fn titles(text: &str) -> Result<Vec<String>> {
 }
 
 impl Dataset<'_> {
-    /// The features that a user calls so: see [`ColumnName::find_all`].
+    /// The features that a user names: see [`ColumnName::find_all`].
     pub fn features_called(&self, columns: &[ColumnName]) -> Result<Vec<Feature>> {
         ColumnName::find_all(columns, self.names(), self.width(), self.index_base())
     }
@@ -166,8 +166,8 @@ fn named(
     }
 }
 
-/// The only one of the `known` names that differs from `name` by upper and lower case, or else the only one that
-/// differs by one letter: fewer than four letters tell nothing.
+/// The only `known` name that differs from `name` in upper and lower case, or else the only one that differs by one
+/// letter. Names of fewer than four letters have no such match.
 fn meant<'n>(name: &str, known: &[(Feature, &'n str)]) -> Option<&'n str> {
     let only = |alike: &dyn Fn(&str) -> bool| {
         let mut alike = known.iter().filter(|(_, other)| alike(other));
@@ -179,7 +179,7 @@ fn meant<'n>(name: &str, known: &[(Feature, &'n str)]) -> Option<&'n str> {
         .or_else(|| only(&|other| is_one_letter_off(name, other)).filter(|_| long))
 }
 
-/// Whether a letter was left out, put in or replaced, or two were exchanged.
+/// Whether one letter was left out, inserted or replaced, or two were exchanged.
 fn is_one_letter_off(a: &str, b: &str) -> bool {
     if a.len().abs_diff(b.len()) > 4 {
         return false;

@@ -1,4 +1,4 @@
-//! Compressed sparse columns: the one matrix of data sets and of runs of rows.
+//! Compressed sparse columns: the matrix of data sets and of runs of rows.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -10,7 +10,7 @@ use super::missing;
 use super::queries::Queries;
 use crate::error::{Error, Result};
 
-/// Values that are looked at by a task.
+/// Values that a task examines.
 const CHUNK: usize = 1 << 16;
 
 /// One sparse column: ascending rows and the values there.
@@ -33,13 +33,13 @@ impl<'a> Column<'a> {
         self.rows.iter().copied().zip(self.values.iter().copied())
     }
 
-    /// Takes off the entries in rows below `end` and returns them.
+    /// Removes the entries in rows below `end`, and returns them.
     pub(crate) fn take_rows_below(&mut self, end: usize) -> Self {
         let inside = |&&row: &&u32| (row as usize) < end;
         self.take_entries(self.rows.iter().take_while(inside).count())
     }
 
-    /// The queries with an entry, ascending: each with its rows and its entries.
+    /// The queries with an entry, ascending, each with its rows and its entries.
     pub(crate) fn by_query(
         mut self,
         queries: &Queries,
@@ -47,7 +47,7 @@ impl<'a> Column<'a> {
         let mut query = 0;
         std::iter::from_fn(move || {
             let &first = self.rows.first()?;
-            // The next query is often near: twice as far each time.
+            // The next query is usually near, so the search doubles its distance.
             let ends = &queries.offsets()[query + 1..];
             let mut near = 1;
             while ends.get(near - 1).is_some_and(|&end| end <= first) {
@@ -62,7 +62,7 @@ impl<'a> Column<'a> {
         })
     }
 
-    /// Takes off the first `count` entries and returns them.
+    /// Removes the first `count` entries, and returns them.
     pub(crate) fn take_entries(&mut self, count: usize) -> Self {
         let (rows, later_rows) = self.rows.split_at(count);
         let (values, later_values) = self.values.split_at(count);
@@ -74,14 +74,14 @@ impl<'a> Column<'a> {
     }
 }
 
-/// The feature columns of a matrix, of which some are stored, one after the other.
+/// The columns of a matrix. Some of them are stored, one after the other.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Columns<'a> {
     /// Number of rows of the matrix.
     pub(crate) height: usize,
     /// Number of feature columns, stored or not.
     pub(crate) width: usize,
-    /// One position in `rows` and `values` more than stored columns, from 0 on.
+    /// Positions in `rows` and `values`, from 0 on: one more than stored columns.
     pub(crate) starts: Cow<'a, [usize]>,
     pub(crate) rows: Cow<'a, [u32]>,
     pub(crate) values: Cow<'a, [f64]>,
@@ -90,7 +90,7 @@ pub(crate) struct Columns<'a> {
 }
 
 impl<'a> Columns<'a> {
-    /// All columns of a matrix of `shape`; those with an entry other than 0, where zeros are stored.
+    /// All columns of a matrix of `shape`. If zeros are stored, only the columns with other entries.
     pub(super) fn new(
         shape: (usize, usize),
         starts: Cow<'a, [usize]>,
@@ -112,7 +112,7 @@ impl<'a> Columns<'a> {
         Ok(columns)
     }
 
-    /// `sprs` takes bounds that begin elsewhere for those of a part of a matrix.
+    /// Checks that bounds begin with 0: `sprs` would take other bounds for a part of a matrix.
     pub(super) fn check_starts(starts: &[usize]) -> Result<()> {
         let first = starts.first().copied().unwrap_or(0);
         let found = format!("expected bounds that begin with 0, found {first}");
@@ -123,7 +123,7 @@ impl<'a> Columns<'a> {
         }
     }
 
-    /// None of the columns of `height` rows.
+    /// A matrix of `height` rows with no stored column.
     pub(crate) fn none(height: usize, width: usize) -> Self {
         Self {
             height,
@@ -153,12 +153,12 @@ impl<'a> Columns<'a> {
         CsMatViewI::new_csc(shape, &self.starts, &self.rows, &self.values)
     }
 
-    /// How many are stored.
+    /// Number of stored columns.
     pub(crate) fn len(&self) -> usize {
         self.starts.len() - 1
     }
 
-    /// How many entries each stored column has.
+    /// The number of entries of each stored column.
     pub(crate) fn lengths(&self) -> impl Iterator<Item = usize> + Clone {
         self.starts.windows(2).map(|bounds| bounds[1] - bounds[0])
     }
@@ -176,7 +176,7 @@ impl<'a> Columns<'a> {
     pub(crate) fn feature(&self, position: usize) -> u32 {
         match &self.features {
             Some(features) => features[position],
-            // Columns count in 32 bits, or are refused.
+            // No matrix has more columns than 32 bits count.
             None => u32::try_from(position).unwrap_or(u32::MAX),
         }
     }
@@ -199,14 +199,14 @@ impl<'a> Columns<'a> {
                 .map_or(0, |all| size_of_val(&all[..]))
     }
 
-    /// The feature of every stored column.
+    /// The feature of every stored column, to change.
     pub(crate) fn features_mut(&mut self) -> &mut Vec<u32> {
         let stored = self.len();
         let all = || (0..).take(stored).collect();
         self.features.get_or_insert_with(all).to_mut()
     }
 
-    /// Makes room for so many columns and entries more, and no more than that.
+    /// Reserves exactly this many further columns and entries.
     pub(super) fn reserve(&mut self, columns: usize, entries: usize) {
         self.rows.to_mut().reserve_exact(entries);
         self.values.to_mut().reserve_exact(entries);
@@ -214,7 +214,7 @@ impl<'a> Columns<'a> {
         self.features_mut().reserve_exact(columns);
     }
 
-    /// Adds the column of a `feature` after the last, unless it has no entries.
+    /// Appends the column of a `feature`, unless it has no entries.
     pub(crate) fn push(&mut self, feature: u32, entries: impl Iterator<Item = (u32, f64)>) {
         let (rows, values) = (self.rows.to_mut(), self.values.to_mut());
         for (row, value) in entries {
@@ -228,7 +228,7 @@ impl<'a> Columns<'a> {
         }
     }
 
-    /// Adds the column of a `feature` after the last.
+    /// Appends the column of a `feature`.
     pub(crate) fn push_column(&mut self, feature: u32, column: Column<'_>) {
         self.features_mut().push(feature);
         let end = self.starts[self.len()] + column.rows.len();
@@ -237,7 +237,7 @@ impl<'a> Columns<'a> {
         self.values.to_mut().extend_from_slice(column.values);
     }
 
-    /// Adds columns after the last.
+    /// Appends columns.
     pub(crate) fn append(&mut self, others: &Self) {
         let before = self.rows.len();
         let features = (0..others.len()).map(|position| others.feature(position));
@@ -248,8 +248,8 @@ impl<'a> Columns<'a> {
         self.values.to_mut().extend_from_slice(&others.values);
     }
 
-    /// Makes these the columns of features that have so many entries each, some by some: where they are is
-    /// to be filled, and memory is used again.
+    /// Makes these the columns of the given features, with room for their numbers of entries. Features and numbers
+    /// come in several slices. The entries are to be filled, and memory is reused.
     pub(super) fn refill<'c>(
         &mut self,
         some: impl Iterator<Item = (&'c [u32], &'c [u32])> + Clone,
@@ -271,14 +271,14 @@ impl<'a> Columns<'a> {
         resize(self.values.to_mut(), end);
     }
 
-    /// Features and starts, and rows and values that are to be filled.
+    /// Features and starts, and the rows and values to fill.
     pub(super) fn parts(&mut self) -> (&[u32], &[usize], &mut [u32], &mut [f64]) {
         let features = self.features.as_deref().unwrap_or_default();
         let (rows, values) = (self.rows.to_mut(), self.values.to_mut());
         (features, &self.starts, rows, values)
     }
 
-    /// The stored columns at some positions, borrowed, as columns of the same matrix.
+    /// The stored columns at these positions, borrowed, as columns of the same matrix.
     pub(crate) fn some(&self, positions: Range<usize>) -> Columns<'_> {
         let features = positions.clone().map(|position| self.feature(position));
         let starts = &self.starts[positions.start..=positions.end];
@@ -293,36 +293,35 @@ impl<'a> Columns<'a> {
         }
     }
 
-    /// Gives back the memory for columns that do not come.
+    /// Frees the spare memory.
     pub(crate) fn shrink(&mut self) {
         self.rows.to_mut().shrink_to_fit();
         self.values.to_mut().shrink_to_fit();
         self.starts.to_mut().shrink_to_fit();
     }
 
-    /// Whether any entry is such a value.
+    /// Whether any entry satisfies `is_such`.
     pub(super) fn any(&self, is_such: impl Fn(f64) -> bool + Sync) -> bool {
         let any = |values: &[f64]| values.iter().any(|&value| is_such(value));
         self.values.par_chunks(CHUNK).any(any)
     }
 
-    /// Puts means into the places of missing values. Entries that are 0 then are left out, and columns of
-    /// nothing else.
+    /// Replaces missing values by means. Then drops entries that are 0, and columns that become empty.
     pub(crate) fn fill_missing(&mut self, queries: &Queries) {
         if self.any(f64::is_nan) {
             self.keep(|rows, values| missing::fill(rows, values, queries));
         }
     }
 
-    /// Leaves out entries that are 0, and columns of nothing else.
+    /// Drops entries that are 0, and columns that become empty.
     fn drop_zeros(&mut self) {
         if self.any(|value| value == 0.0) {
             self.keep(missing::nonzeros);
         }
     }
 
-    /// Leaves of each column as many entries as `front` says, which moves them to the front, and leaves out
-    /// columns of none.
+    /// Shortens each column to the number of entries that `front` returns after it has moved them to the front.
+    /// Drops columns that become empty.
     fn keep(&mut self, front: impl Fn(&mut [u32], &mut [f64]) -> usize) {
         let mut features = std::mem::take(self.features_mut());
         let (rows, values) = (self.rows.to_mut(), self.values.to_mut());
@@ -347,7 +346,7 @@ impl<'a> Columns<'a> {
         self.truncate(columns);
     }
 
-    /// Leaves the entries of the first columns.
+    /// Keeps the first columns.
     fn truncate(&mut self, columns: usize) {
         let entries = self.starts[columns];
         self.starts.to_mut().truncate(columns + 1);
@@ -355,7 +354,7 @@ impl<'a> Columns<'a> {
         self.values.to_mut().truncate(entries);
     }
 
-    /// Puts the row that stands at `order[i]` in place `i`.
+    /// Moves the row at `order[i]` to place `i`.
     pub(crate) fn move_rows(&mut self, order: &[u32]) {
         let mut places = vec![0; order.len()];
         for (&position, place) in order.iter().zip(0..) {
@@ -374,12 +373,12 @@ impl<'a> Columns<'a> {
     }
 }
 
-/// The refusal of arrays that are no matrix.
+/// The refusal of arrays that are not a matrix.
 pub(super) fn no_matrix(why: impl std::fmt::Display) -> Error {
     Error::data(format!("not a compressed sparse matrix: {why}"))
 }
 
-/// Brings entries into the order of their indices.
+/// Sorts entries by index.
 fn sort(indices: &mut [u32], values: &mut [f64]) {
     let entries = indices.iter().copied().zip(values.iter().copied());
     let mut entries: Vec<(u32, f64)> = entries.collect();
@@ -389,18 +388,17 @@ fn sort(indices: &mut [u32], values: &mut [f64]) {
     }
 }
 
-/// Makes it so long, with any values, in memory that costs nothing until it is written.
+/// Sets the length, with arbitrary values. New memory costs nothing until it is written.
 fn resize<T: Clone + Default>(all: &mut Vec<T>, length: usize) {
     if all.capacity() < length {
         *all = Vec::new();
-        // The next length is about the same.
+        // The next length is usually similar.
         *all = vec![T::default(); length + length / 8];
     }
     all.resize(length, T::default());
 }
 
-/// Cuts things of these sizes into pieces that follow each other, of about so much. A thing counts for its
-/// size and 1.
+/// Cuts things of these sizes into consecutive pieces of about `most`. A thing counts with its size and 1.
 pub(crate) fn pieces(sizes: impl Iterator<Item = usize>, most: usize) -> Vec<Range<usize>> {
     let (mut pieces, mut next, mut of_piece) = (Vec::new(), 0..0, 0);
     for size in sizes {
@@ -415,7 +413,7 @@ pub(crate) fn pieces(sizes: impl Iterator<Item = usize>, most: usize) -> Vec<Ran
     pieces
 }
 
-/// Rows and values of which each piece has so many.
+/// Cuts rows and values into pieces of these lengths.
 pub(super) fn cut<'v>(
     mut rows: &'v mut [u32],
     mut values: &'v mut [f64],

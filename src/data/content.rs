@@ -1,10 +1,10 @@
-//! What of a data set is hashed, and how.
+//! The hashed content of a data set.
 
 use super::columns::Column;
 use super::dataset::Dataset;
 use super::hash::DataHash;
 
-/// Bytes that are hashed at once.
+/// Bytes hashed at once.
 const BUFFER: usize = 1 << 16;
 
 /// Bytes of an entry.
@@ -19,15 +19,15 @@ impl DataHash {
     }
 }
 
-/// The bytes that are hashed. Everything of variable length has its length before it, so that different
-/// contents are different bytes.
+/// The hashed bytes. Every part of variable length has its length before it, so different contents have different
+/// bytes.
 pub(crate) struct Content {
     hasher: blake3::Hasher,
     gathered: Vec<u8>,
 }
 
 impl Content {
-    /// All of `dataset` but its columns, which follow by feature.
+    /// `dataset` without its columns, which follow by feature.
     pub(crate) fn new(dataset: &Dataset<'_>) -> Self {
         let mut content = Self {
             hasher: blake3::Hasher::new(),
@@ -47,7 +47,7 @@ impl Content {
         self.hash_full();
     }
 
-    /// Hashes what fills buffers: BLAKE3 is quick where all pieces have one length, a power of 2.
+    /// Hashes full buffers. BLAKE3 is fastest on pieces of one length, a power of 2.
     fn hash_full(&mut self) {
         let full = self.gathered.len() / BUFFER * BUFFER;
         if full > 0 {
@@ -60,7 +60,7 @@ impl Content {
         self.bytes(&number.to_le_bytes());
     }
 
-    /// Adding 0 makes one zero of the two.
+    /// Adding 0 makes -0 and 0 equal.
     fn float(&mut self, number: f64) {
         self.bytes(&(number + 0.0).to_bits().to_le_bytes());
     }

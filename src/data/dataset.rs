@@ -1,4 +1,4 @@
-//! A data set: the columns, and the examples that they describe.
+//! A data set: the columns and the examples.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -13,8 +13,7 @@ use crate::error::{Error, Result};
 
 /// A checked data set of `m` examples in queries and `n` feature columns.
 ///
-/// Memory: 12 bytes an entry and 12 a stored column, or nothing for arrays
-/// that were borrowed.
+/// Memory: 12 bytes an entry and 12 a stored column, or nothing for borrowed arrays.
 #[derive(Debug, Clone)]
 pub struct Dataset<'a> {
     pub(super) columns: Columns<'a>,
@@ -24,7 +23,7 @@ pub struct Dataset<'a> {
 }
 
 impl<'a> Dataset<'a> {
-    /// Checks the parts and puts them together.
+    /// Joins the parts and checks them.
     pub(super) fn assemble(
         columns: Columns<'a>,
         labels: Cow<'a, [f64]>,
@@ -41,9 +40,9 @@ impl<'a> Dataset<'a> {
         dataset.checked()
     }
 
-    /// Names the features; there must be a name for every column. Empty names after the last column do not
-    /// count. There may be more names than columns, as of a corpus whose last columns these rows do not have; but
-    /// not where names that come twice are all numbers, or are as many as rows: those are labels or queries.
+    /// Names the features. Every column needs a name. Empty names after the last column do not count. There may be
+    /// more names than columns, as in a corpus whose last columns these rows lack. Surplus names are refused if
+    /// names repeat and all are numbers, or are as many as rows: they are labels or queries.
     pub fn with_names(mut self, names: FeatureNames) -> Result<Self> {
         let width = self.width();
         check::length("feature names", width, names.len().min(width))?;
@@ -63,8 +62,7 @@ impl<'a> Dataset<'a> {
         self
     }
 
-    /// Records at which position of the input each row stood, for a source whose rows were
-    /// moved to make queries contiguous.
+    /// Records the position of each row in the input, if rows were moved to make queries contiguous.
     pub(crate) fn with_input_rows(mut self, input_rows: Vec<u32>) -> Result<Self> {
         let rows = self.rows();
         check::length("input rows", rows, input_rows.len())?;
@@ -79,10 +77,9 @@ impl<'a> Dataset<'a> {
         Ok(self)
     }
 
-    /// Adds the scores of a teacher, one a row: of any ranker, in any units, as long as no row's
-    /// score has seen the labels of the row's query. The strategy `distil` and cross-fitted weights
-    /// learn from them in place of RankRLS on all columns. They stay with the rows in
-    /// [`queries_subset`](Self::queries_subset).
+    /// Adds the scores of a teacher, one a row, of any ranker and in any units. No score may depend on the labels
+    /// of its row's query. The strategy `distil` and cross-fitted weights learn from them instead of from RankRLS
+    /// on all columns. [`queries_subset`](Self::queries_subset) keeps them.
     pub fn with_teacher(mut self, scores: Vec<f64>) -> Result<Self> {
         check::length("teacher's scores", self.rows(), scores.len())?;
         if let Some(row) = scores.iter().position(|score| !score.is_finite()) {
@@ -106,8 +103,8 @@ impl<'a> Dataset<'a> {
         self.examples.teacher.as_deref()
     }
 
-    /// Adds other rows with the same columns, at whose values the strategy `fs-ed` takes the densities
-    /// of features. They stay in [`queries_subset`](Self::queries_subset).
+    /// Adds rows with the same columns. The strategy `fs-ed` evaluates the densities of features at their values.
+    /// [`queries_subset`](Self::queries_subset) keeps them.
     #[must_use]
     pub fn with_validation(mut self, validation: impl Into<Arc<Dataset<'static>>>) -> Self {
         self.examples.validation = Some(validation.into());
@@ -119,7 +116,8 @@ impl<'a> Dataset<'a> {
         self.examples.validation.as_deref()
     }
 
-    /// The rows and columns as one nameless query, without a teacher, whose scores are of queries.
+    /// The rows and columns as one nameless query, without a teacher, whose scores belong to queries. For a share
+    /// of columns, it has only these columns.
     #[must_use]
     pub fn as_one_query(&self) -> Dataset<'_> {
         // A data set has rows.
@@ -136,7 +134,7 @@ impl<'a> Dataset<'a> {
         }
     }
 
-    /// The examples with other `columns`, which have the names of the present ones if there are as many.
+    /// The examples with other `columns`. These keep the present names if there are as many columns.
     pub(crate) fn with_columns<'c>(&self, columns: Columns<'c>) -> Result<Dataset<'c>> {
         let dataset = Dataset {
             examples: self.examples.clone().into_owned(),
@@ -150,7 +148,7 @@ impl<'a> Dataset<'a> {
     /// The data set, if it has as many rows as queries and all values are finite.
     pub(super) fn checked(mut self) -> Result<Self> {
         let columns = &mut self.columns;
-        // Features of all columns are their positions.
+        // Without gaps, features equal positions.
         let width = columns.width;
         columns.features.take_if(|features| features.len() == width);
         let height = columns.height;
@@ -188,8 +186,7 @@ impl<'a> Dataset<'a> {
         self.columns.width
     }
 
-    /// Number of columns that are stored: those with an entry, and any empty ones that came
-    /// in borrowed arrays.
+    /// Number of stored columns: columns with an entry, and empty columns of borrowed arrays.
     pub fn stored_columns(&self) -> usize {
         self.columns.len()
     }
@@ -199,14 +196,14 @@ impl<'a> Dataset<'a> {
         self.columns.values.len()
     }
 
-    /// Bytes that reading such data takes at its peak: the rows, packed, while the columns are made of
-    /// them. Chunks of text, some MiB, come on top. O(nnz) time.
+    /// Peak bytes of reading such data: the packed rows, and the columns made of them. Chunks of text take some MiB
+    /// more. O(nnz) time.
     pub fn reading_memory(&self) -> u64 {
         self.memory() + packed::bytes(&self.columns.values)
     }
 
-    /// Bytes held: columns, labels, queries and their identifiers, places of rows in the input, names, scores
-    /// of a teacher and validation rows; borrowed arrays are included.
+    /// Bytes held: columns, labels, queries with their identifiers, places of rows in the input, names, scores of a
+    /// teacher, and validation rows. Borrowed arrays count, too.
     pub fn memory(&self) -> u64 {
         let names = self.names.as_ref().map_or(0, FeatureNames::memory);
         let validation = self.validation().map_or(0, Dataset::memory);
@@ -234,9 +231,8 @@ impl<'a> Dataset<'a> {
         self.columns.position(feature)
     }
 
-    /// Scores of the rows: the sum of weight times value over the 0-based `features`, added in
-    /// their order, so that equal rows have the same score to the last bit. Features that the data
-    /// do not have count nothing.
+    /// Scores of the rows: the sum of weight times value over the 0-based `features`. It is added in their order,
+    /// so equal rows have equal scores to the last bit. Features that the data lack add nothing.
     ///
     /// # Panics
     /// Unless there are as many weights as features.
@@ -259,7 +255,7 @@ impl<'a> Dataset<'a> {
         &self.examples.labels
     }
 
-    /// The partition of the rows.
+    /// The partition of the rows into queries.
     pub fn queries(&self) -> &Queries {
         &self.examples.queries
     }
@@ -279,17 +275,17 @@ impl<'a> Dataset<'a> {
         self.index_base
     }
 
-    /// The position in the input of every row, where that is not the row itself.
+    /// The position in the input of every row, if rows were moved.
     pub fn input_rows(&self) -> Option<&[u32]> {
         self.examples.input_rows.as_deref()
     }
 
-    /// The row here of every row of the input.
+    /// The present row of every row of the input.
     pub(crate) fn rows_of_input(&self) -> Vec<u32> {
         self.in_input_order((0..).take(self.rows()).collect())
     }
 
-    /// Values of the rows of the input, in the order of the rows here.
+    /// Values of the input's rows, in the present order of the rows.
     pub fn in_row_order<T: Copy>(&self, values: &[T]) -> Result<Vec<T>> {
         check::length("values of rows", self.rows(), values.len())?;
         Ok(match self.input_rows() {
@@ -312,12 +308,12 @@ impl<'a> Dataset<'a> {
     }
 }
 
-/// Labels and queries of the examples, and what else is known of them.
+/// Labels and queries of the examples, and further facts about them.
 #[derive(Debug, Clone)]
 pub(super) struct Examples<'a> {
     pub(super) labels: Cow<'a, [f64]>,
     pub(super) queries: Queries,
-    /// The place of each example among all in the order of the input; `None`: its own.
+    /// The place of each example in the input. `None` if none has moved.
     pub(super) input_rows: Option<Vec<u32>>,
     /// Scores of a teacher.
     pub(super) teacher: Option<Vec<f64>>,
@@ -340,7 +336,7 @@ impl<'a> Examples<'a> {
         })
     }
 
-    /// These queries, and labels that are still to come.
+    /// These queries, without labels yet.
     fn unchecked(queries: Queries) -> Self {
         Self {
             labels: Cow::default(),
@@ -351,14 +347,14 @@ impl<'a> Examples<'a> {
         }
     }
 
-    /// Bytes held, validation rows not counted.
+    /// Bytes held, without validation rows.
     fn memory(&self) -> usize {
         let teacher = self.teacher.as_deref().map_or(0, size_of_val);
         let input_rows = self.input_rows.as_deref().map_or(0, size_of_val);
         size_of_val(&self.labels[..]) + self.queries.memory() + input_rows + teacher
     }
 
-    /// The examples at the positions `rows`, ascending, in these `queries`.
+    /// The examples at the ascending positions `rows`, in these `queries`.
     pub(super) fn pick(&self, rows: &[u32], queries: Queries) -> Examples<'static> {
         let pick = |values: &[f64]| -> Vec<f64> {
             let rows = rows.iter();
@@ -373,7 +369,7 @@ impl<'a> Examples<'a> {
         }
     }
 
-    /// These examples with labels that they own.
+    /// These examples with owned labels.
     fn into_owned(self) -> Examples<'static> {
         Examples {
             labels: self.labels.into_owned().into(),
@@ -385,7 +381,7 @@ impl<'a> Examples<'a> {
     }
 }
 
-/// The places that `rows` have among themselves, by the places that all have.
+/// The order of `rows` among themselves, from the places of all rows.
 fn order_of(all: &[u32], rows: &[u32]) -> Vec<u32> {
     let mut by_place: Vec<(u32, usize)> =
         rows.iter().map(|&row| all[row as usize]).zip(0..).collect();
@@ -403,7 +399,7 @@ mod tests {
     use crate::data::FeatureNames;
     use crate::data::read::ReadOptions;
 
-    /// Rows of queries that come back: they were moved.
+    /// A scattered query, whose rows were moved.
     fn moved() -> Dataset<'static> {
         let text = b"1 qid:long_name_a 1:1\n0 qid:b 2:1\n2 qid:long_name_a 2:2\n";
         ReadOptions::new()
@@ -437,8 +433,8 @@ mod tests {
         assert_eq!(data.memory(), before + 3 * 8);
     }
 
-    /// More names than columns are those of a corpus, unless some come twice and all are numbers, or are as many
-    /// as rows.
+    /// Surplus names may be a corpus's. They are refused if some repeat and all are numbers, or are as many as
+    /// rows.
     #[test]
     fn a_list_of_something_else_is_no_list_of_names() {
         let named = |names: &[&str]| moved().with_names(names.iter().collect());
@@ -455,7 +451,8 @@ mod tests {
             &["a", "b", "c", "d", "e"][..],
             &["a", "b", "c"],
             &["1", "2", "3", "4"],
-            // As many as columns, or of no rows and no numbers: told of, as columns of two names are.
+            // Not more names than columns, or neither numbers nor as many as rows: repeated names only get a
+            // warning.
             &["0", "0"],
             &["body", "title", "body", "title"],
         ] {

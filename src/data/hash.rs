@@ -1,4 +1,4 @@
-//! The content of a data set in one number: the number. `content` makes it.
+//! The content of a data set in one number. `content` computes it.
 
 use std::fmt;
 use std::str::FromStr;
@@ -7,10 +7,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, Result};
 
-/// BLAKE3 hash of what a data set holds: labels, queries with their identifiers, width, the
-/// entries of every column, and, if there are any, the scores of a teacher and the validation rows. It
-/// does not depend on how the file was compressed or formatted, nor on names, stored zeros and the way
-/// indices are counted. Written as 64 hexadecimal digits.
+/// BLAKE3 hash of the content of a data set: labels, queries with their identifiers, width, and the entries of
+/// every column. It includes a teacher's scores and validation rows, if there are any. Compression and format of
+/// the file, names, stored zeros and the index base do not matter. Written as 64 hexadecimal digits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct DataHash(pub(super) blake3::Hash);

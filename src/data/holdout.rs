@@ -1,4 +1,4 @@
-//! Hold-outs: which rows are predicted by models that have not seen them, by name and as groups.
+//! Hold-outs: the rows that models predict without having seen them, by name and as groups.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -14,9 +14,9 @@ use serde::{Deserialize, Serialize};
 use super::{DataHash, Dataset, Queries};
 use crate::error::{Error, Result, ensure};
 
-/// The rows to hold out, by name: `lqo`, every query on its own; `lpo`, every pair of examples of a
-/// query; `folds:5`, groups of queries drawn at random ([`Groups::folds`]), or of rows where all are of
-/// one query; `auto`, the one of these that takes seconds; `none` (`docs/derivation.md`, section 13).
+/// The rows to hold out, by name. `lqo` is every query on its own. `lpo` is every pair of examples of a query.
+/// `folds:5` is groups of queries drawn at random ([`Groups::folds`]), or of rows if all are one query. `auto` is
+/// the one of these that takes seconds. `none` holds nothing out (`docs/derivation.md`, section 13).
 ///
 /// ```
 /// use rankrls::HoldOut;
@@ -29,13 +29,12 @@ use crate::error::{Error, Result, ensure};
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "lowercase", deny_unknown_fields)]
 pub enum HoldOut {
-    /// For the objective `query`: every query, or five folds where conjugate gradients would take more than
-    /// 20 seconds; nothing of data of one query. For other objectives: every pair where the solver factors and
-    /// there are at most 5,000 rows, else five folds.
+    /// For the objective `query`: every query, or five folds if conjugate gradients would take more than 20
+    /// seconds. Data of one query have no hold-outs. For other objectives: every pair if the solver factors and
+    /// there are at most 5,000 rows, otherwise five folds.
     #[default]
     Auto,
-    /// Every query, or every pair under another objective, where that comes from the factors of the
-    /// solver; else nothing.
+    /// Every query, or every pair under another objective, if the solver's factors give it. Otherwise nothing.
     #[serde(skip)]
     Factored,
     /// Nothing.
@@ -44,17 +43,17 @@ pub enum HoldOut {
     /// Every query on its own.
     #[serde(rename = "lqo")]
     Queries,
-    /// Every pair of examples of a query, with all other pairs that they are in.
+    /// Every pair of examples of a query, together with all other pairs of these examples.
     #[serde(rename = "lpo")]
     Pairs,
     /// Groups drawn at random.
     Folds {
-        /// How many.
+        /// Number of groups.
         count: usize,
         /// The seed of the draw.
         seed: u64,
     },
-    /// Groups of one's own.
+    /// Given groups.
     #[serde(skip)]
     Given {
         /// Their name for people.
@@ -78,11 +77,10 @@ impl HoldOut {
     /// The names that can be read, as a list for people.
     pub const NAMES: &str = "lqo, lpo, folds:N, auto, none";
 
-    /// Folds where nobody says how many, and there are as many things to put into them.
+    /// Default number of folds.
     pub const FOLDS: usize = 5;
 
-    /// Folds of `queries`, or of the rows of the only one, where nobody says how many: five, or one for each of
-    /// fewer queries.
+    /// The default folds of `queries`, or of the rows of a single query: five, or one for each of fewer.
     pub fn folds(queries: &Queries) -> Self {
         let most = match queries.len() {
             1 => queries.rows(),
@@ -101,8 +99,8 @@ impl HoldOut {
         }
     }
 
-    /// The groups of these `queries` that are held out, or of the rows of the only query; `None` for pairs,
-    /// which are no partition, for nothing, for other data, and for [`Auto`](Self::Auto) and
+    /// The groups of these `queries`, or of the rows of a single query. `None` for pairs, which are not a
+    /// partition, for nothing, and for other data. Also `None` for [`Auto`](Self::Auto) and
     /// [`Factored`](Self::Factored), which depend on the solver.
     pub fn groups(&self, queries: &Queries) -> Result<Option<Groups>> {
         Ok(Some(match self {
@@ -117,7 +115,7 @@ impl HoldOut {
         }))
     }
 
-    /// The seed of random draws, where there are any.
+    /// The seed of random draws, if there are any.
     pub fn drawn_by(&self) -> Option<u64> {
         match self {
             Self::Folds { seed, .. } => Some(*seed),
@@ -161,8 +159,8 @@ impl FromStr for HoldOut {
     }
 }
 
-/// There is no other query to train on when the only one of `queries` is left out. Those of data that name it
-/// cannot be given besides.
+/// The error of leaving out the only query: no query is left to train on. If the data name that query, no other
+/// queries can be given.
 pub fn one_query(queries: &Queries) -> Error {
     let give = queries
         .ids()
@@ -174,15 +172,15 @@ pub fn one_query(queries: &Queries) -> Error {
     ))
 }
 
-/// A group of everything.
+/// The error of one group with everything.
 pub(crate) fn one_group() -> Error {
     Error::options(
         "all examples are in one group: without it nothing is left to train on; expected two groups or more",
     )
 }
 
-/// A partition of queries, or of rows, into groups: each group is predicted by a model that was
-/// trained on the others. Groups of rows may cut queries. Positions are 0-based.
+/// A partition of queries or rows into groups. A model trained on the other groups predicts each group. Groups of
+/// rows may cut queries. Positions are 0-based.
 ///
 /// ```
 /// use rankrls::Queries;
@@ -198,12 +196,12 @@ pub(crate) fn one_group() -> Error {
 pub struct Groups {
     /// Positions of queries or rows, ascending in each group.
     members: Vec<Vec<usize>>,
-    /// How many there are: as many as queries or as rows, which says of which they are.
+    /// Number of positions: the queries or the rows, which tells the two kinds apart.
     count: usize,
 }
 
 impl Groups {
-    /// Each of so many `queries` on its own: the groups of leave-query-out.
+    /// One group for each of `queries` queries: the groups of leave-query-out.
     pub fn queries(queries: usize) -> Self {
         Self {
             members: (0..queries).map(|query| vec![query]).collect(),
@@ -211,13 +209,12 @@ impl Groups {
         }
     }
 
-    /// Whether they are groups of the rows of `queries`, and not of the queries.
+    /// Whether these are groups of the rows of `queries`, not of the queries.
     pub(crate) fn are_of_rows(&self, queries: &Queries) -> bool {
         self.count == queries.rows() && self.count != queries.len()
     }
 
-    /// These groups as groups of the rows of `queries`: `O(m)` time for `m` rows. Groups of rows stay as they
-    /// are.
+    /// These groups as groups of the rows of `queries`, in `O(m)` time for `m` rows. Groups of rows stay unchanged.
     pub fn rows(mut self, queries: &Queries) -> Result<Self> {
         if self.count == queries.len() {
             let rows = |group: &Vec<usize>| {
@@ -260,7 +257,7 @@ impl Groups {
         Self::new(groups, queries.len())
     }
 
-    /// Groups of rows from the group of each row, `m` numbers or names, in the order in which they first come.
+    /// Groups of rows from the group of each row, `m` numbers or names, in the order of first occurrence.
     ///
     /// ```
     /// use rankrls::data::Groups;
@@ -289,8 +286,8 @@ impl Groups {
         Ok(Self { members, count })
     }
 
-    /// Groups from the fold of each row of the input of `data`, `m` numbers or names; or from the fold of each of
-    /// so many `preferences`, in the order in which they were given.
+    /// Groups from the fold of each row of the input of `data`, `m` numbers or names. With `preferences`, from the
+    /// fold of each preference, in their given order.
     pub fn of_folds<T: Copy + Hash + Eq>(
         folds: &[T],
         data: &Dataset<'_>,
@@ -312,10 +309,9 @@ impl Groups {
         Self::of_rows(data.in_row_order(folds)?)
     }
 
-    /// `folds` groups of `queries` drawn at random by `ChaCha8`, of sizes that differ by one at most.
-    /// Equal seeds give equal groups on every platform, and in every order of the queries: the draw is over
-    /// their identifiers, shorter ones first, equally long ones by their bytes. Whole numbers so ascend.
-    /// Queries without identifiers are drawn by their places, as they have nothing else.
+    /// `folds` groups of `queries` drawn at random by `ChaCha8`, whose sizes differ by at most one. Equal seeds
+    /// give equal groups on every platform and in every order of the queries. The draw is over their identifiers,
+    /// by length and then by bytes, so whole numbers ascend. Queries without identifiers are drawn by place.
     ///
     /// ```
     /// use rankrls::Queries;
@@ -392,17 +388,17 @@ impl Groups {
         })
     }
 
-    /// How many groups there are.
+    /// Number of groups.
     pub fn len(&self) -> usize {
         self.members.len()
     }
 
-    /// Members of the largest group; 0 without a group.
+    /// Size of the largest group, or 0 without groups.
     pub(crate) fn largest(&self) -> usize {
         self.members.iter().map(Vec::len).max().unwrap_or(0)
     }
 
-    /// Whether there is no group, of no queries.
+    /// Whether there are no groups.
     pub fn is_empty(&self) -> bool {
         self.members.is_empty()
     }
@@ -427,7 +423,7 @@ mod tests {
         assert_eq!(groups, Groups::folds(&twenty, 6, 3).unwrap());
         assert_ne!(groups, Groups::folds(&twenty, 6, 4).unwrap());
         assert_eq!(Groups::folds(&queries(5), 5, 1).unwrap().len(), 5);
-        // The same from release to release.
+        // The draw must never change.
         let groups = Groups::folds(&queries(6), 3, 1).unwrap();
         assert_eq!(groups.members, [[0, 4], [1, 5], [2, 3]]);
     }
@@ -445,7 +441,7 @@ mod tests {
 
     #[test]
     fn folds_go_by_identifiers_and_not_by_the_order_of_queries() {
-        // As they are drawn: the folds of six places are [0, 4], [1, 5] and [2, 3].
+        // The folds of six places are [0, 4], [1, 5] and [2, 3].
         let sorted = ["2", "9", "10", "é", "abc", "abd"];
         let expected = [["2", "abc"], ["9", "abd"], ["10", "é"]];
         for order in [[0, 1, 2, 3, 4, 5], [5, 4, 3, 2, 1, 0], [2, 5, 0, 4, 1, 3]] {
@@ -459,7 +455,7 @@ mod tests {
                 assert_eq!(found.count(), 2);
             }
         }
-        // Whole numbers as ids are drawn as places are.
+        // Whole numbers as identifiers are drawn like places.
         let numbers: Vec<u32> = (1..=12).collect();
         let named = Queries::from_row_ids(&numbers).unwrap();
         let nameless = Queries::from_sizes(&[1; 12]).unwrap();

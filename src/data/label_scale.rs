@@ -1,15 +1,15 @@
-//! The scale of the labels that are learnt from.
+//! The scale of the training labels.
 
 use std::borrow::Cow;
 
 use super::queries::Queries;
 use crate::names::names;
 
-/// A transformation of the training labels, query by query. It leaves the order of the examples
-/// of a query alone, so measures of rankings do not see it; errors are in its units.
+/// A transformation of the training labels within each query. It keeps the order of a query's examples, so measures
+/// of rankings do not change. Errors are in its units.
 ///
-/// The squared error is dominated by the queries whose labels spread most, and a ranking is not.
-/// Let `mean` and `sd` be the mean and the standard deviation (over all `|Q|` examples) of a query:
+/// Queries with widely spread labels dominate the squared error, but not a ranking. Let `mean` and `sd` be the mean
+/// and the standard deviation (over all `|Q|` examples) of a query:
 ///
 /// | scale | label |
 /// |---|---|
@@ -17,11 +17,10 @@ use crate::names::names;
 /// | `sqrt-sd` | `(y - mean) / sqrt(sd)` |
 /// | `unit` | `(y - mean) / sd` |
 ///
-/// A query with equal labels stays out: its labels become 0. `docs/evidence.md` measures what each
-/// scale is worth.
+/// A query with equal labels drops out: its labels become 0. `docs/evidence.md` measures the value of each scale.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub enum LabelScale {
-    /// The labels as they are.
+    /// Unchanged labels.
     #[default]
     Raw,
     /// Divided by the root of the query's standard deviation: halfway to `unit`.
@@ -33,7 +32,7 @@ pub enum LabelScale {
 names!(LabelScale, "scale of labels", Raw => "raw", SqrtSd => "sqrt-sd", Unit => "unit");
 
 impl LabelScale {
-    /// Whether labels stay as they are.
+    /// Whether labels stay unchanged.
     pub fn is_raw(&self) -> bool {
         *self == Self::Raw
     }
@@ -57,7 +56,7 @@ impl LabelScale {
         }
         take_off_offset(labels);
         let count = labels.len() as f64;
-        // Shares of the largest are squared: squares of huge and of tiny labels stay in range.
+        // The squares are of shares of the largest label, so huge and tiny labels stay in range.
         let largest = labels.iter().fold(0.0_f64, |most, y| most.max(y.abs()));
         let shares = |labels: &[f64], mean: f64| -> f64 {
             let squares = labels.iter().map(|y| (y / largest - mean).powi(2));
@@ -66,7 +65,7 @@ impl LabelScale {
         let mean = labels.iter().map(|y| y / largest).sum::<f64>() / count;
         let deviation = shares(labels, mean);
         let divisor = match self {
-            // Of labels below 1e-308, no finite number is the quotient.
+            // For labels below 1e-308, the quotient is not finite.
             Self::SqrtSd if largest < f64::MIN_POSITIVE => deviation.sqrt() / largest.sqrt(),
             Self::SqrtSd => (deviation / largest).sqrt(),
             _ => deviation,
@@ -77,11 +76,11 @@ impl LabelScale {
     }
 }
 
-/// The spread of labels, as a share of their size, below which shares of the largest would lose digits.
+/// The relative spread of labels below which shares of the largest would lose digits.
 const OFFSET: f64 = 1e-4;
 
-/// Takes off an offset that labels have in common and that is large beside their spread, which is exact;
-/// labels without one keep their bits.
+/// Removes a common offset that is large beside the spread of the labels, which is exact. Labels without such an
+/// offset keep their bits.
 fn take_off_offset(labels: &mut [f64]) {
     let first = labels[0];
     let spread = labels.iter().map(|label| (label - first).abs());

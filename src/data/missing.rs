@@ -1,7 +1,6 @@
-//! Missing values, and the numbers that take their place.
+//! Missing values, and the numbers that replace them.
 //!
-//! A mean is known when all rows of a query are: until then NaN, which no data have, stands in the
-//! place of the value.
+//! The mean of a query is known after all its rows. Until then, NaN, which no data have, stands for the value.
 
 use std::fmt;
 use std::str::FromStr;
@@ -10,13 +9,13 @@ use serde::{Deserialize, Serialize};
 
 use super::queries::Queries;
 
-/// The number taken for a value that is missing.
+/// The number that replaces a missing value.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Missing {
-    /// The mean of the values that the query has in the column. A query without any takes the mean
-    /// over all the data read, and 0 if they have none either. In centred columns it is 0: a missing
-    /// value speaks neither for a row nor against it.
+    /// The mean of the query's values in the column. A query without values takes the mean over all data read, or 0
+    /// if they have none either. After centring, the value is 0: a missing value counts neither for a row nor
+    /// against it.
     Mean,
     /// This number in every column.
     #[serde(untagged)]
@@ -24,8 +23,8 @@ pub enum Missing {
 }
 
 impl Missing {
-    /// Puts numbers into the places of missing values, which are NaN, of a column whose entries are in
-    /// `rows`, ascending. Their zeros stay entries.
+    /// Replaces missing values, which are NaN, in a column with entries in the ascending `rows`. Zeros stay
+    /// entries.
     pub fn fill(self, rows: &[u32], values: &mut [f64], queries: &Queries) {
         if !values.iter().any(|value| value.is_nan()) {
             return;
@@ -39,7 +38,7 @@ impl Missing {
         }
     }
 
-    /// The number in the place of a missing value before means are known.
+    /// The number that stands for a missing value until means are known.
     pub(in crate::data) fn in_place(self) -> f64 {
         match self {
             Self::Mean => f64::NAN,
@@ -71,8 +70,8 @@ impl FromStr for Missing {
     }
 }
 
-/// Puts means into the places of missing values of a column, whose `rows` ascend, and moves the
-/// entries other than 0 to the front. Returns how many they are.
+/// Replaces missing values of a column with ascending `rows` by means, and moves the entries other than 0 to the
+/// front. Returns the number of these.
 pub(super) fn fill(rows: &mut [u32], values: &mut [f64], queries: &Queries) -> usize {
     if !values.iter().any(|value| value.is_nan()) {
         return values.len();
@@ -81,7 +80,7 @@ pub(super) fn fill(rows: &mut [u32], values: &mut [f64], queries: &Queries) -> u
     nonzeros(rows, values)
 }
 
-/// Moves the entries other than 0 to the front. Returns how many they are.
+/// Moves the entries other than 0 to the front. Returns the number of these.
 pub(super) fn nonzeros(rows: &mut [u32], values: &mut [f64]) -> usize {
     let mut kept = 0;
     for at in 0..values.len() {
@@ -93,8 +92,7 @@ pub(super) fn nonzeros(rows: &mut [u32], values: &mut [f64]) -> usize {
     kept
 }
 
-/// Puts means into the places of missing values of a column, whose `rows` ascend: only queries with
-/// an entry are looked at.
+/// Replaces missing values of a column with ascending `rows` by means. Only visits queries with an entry.
 fn fill_means(rows: &[u32], values: &mut [f64], queries: &Queries) {
     let of_column = mean(values, queries.rows()).unwrap_or(0.0);
     let mut start = 0;
@@ -112,8 +110,8 @@ fn fill_means(rows: &[u32], values: &mut [f64], queries: &Queries) {
     }
 }
 
-/// The mean of the `values` of so many `rows` that are not missing, all others being 0; none if all
-/// are missing. That of equal values is the value, to the last bit: a constant column stays one.
+/// The mean of the known `values` among `rows` rows, where all other rows are 0; `None` if all are missing. Equal
+/// values have exactly that mean, so a constant column stays constant.
 fn mean(values: &[f64], rows: usize) -> Option<f64> {
     let known = values.iter().filter(|value| !value.is_nan());
     let zeros = rows - values.len();

@@ -1,10 +1,8 @@
 //! Ranking data: sparse examples with labels, in queries.
 //!
-//! A [`Dataset`] is checked once, when it is built, and trusted after: indices
-//! in range and ascending, everything finite, every query a contiguous run of
-//! rows. It stores columns only, since every strategy walks columns, and only
-//! the columns that have an entry: a feature index of four thousand million
-//! costs nothing.
+//! A [`Dataset`] is checked once, when it is built, and trusted after. Its indices are in range and ascending, its
+//! numbers are finite, and every query is a contiguous run of rows. It stores only columns, since every strategy
+//! walks columns, and only columns with an entry: a feature index of four billion costs nothing.
 
 mod arrays;
 mod check;
@@ -49,13 +47,12 @@ pub use sidecar::names_file;
 pub mod read {
     //! Readers of ranking data; each [`Format`] is described in `docs/formats.md`.
     //!
-    //! A row of svmlight / LETOR text is a line, `<label> qid:<id> <index>:<value> … # comment`: `qid` is
-    //! an opaque token, on all rows or on none (all rows are one query then), the rows of a query are next
-    //! to each other, and indices count from 1 and ascend. Tables name their columns in a header
-    //! ([`TableOptions`]). Text may be compressed by gzip or zstd, which is
-    //! known by its first bytes. Zeros are not stored.
+    //! A row of svmlight / LETOR text is a line, `<label> qid:<id> <index>:<value> … # comment`. `qid` is an opaque
+    //! token, on all rows or on none; without it all rows are one query. The rows of a query are next to each
+    //! other, and indices count from 1 and ascend. Tables name their columns in a header ([`TableOptions`]). Text
+    //! may be compressed by gzip or zstd, which its first bytes show. Zeros are not stored.
     //!
-    //! Text that is not understood is refused: see [`ReadErrorKind`].
+    //! Malformed text is refused: see [`ReadErrorKind`].
     //!
     //! ```
     //! use rankrls::data::read::{ReadErrorKind, ReadOptions};

@@ -7,9 +7,9 @@ use std::sync::Arc;
 use rankrls_files::error::{Fault, quote};
 use rankrls_files::{ReadError, Strings};
 
-/// The number of a column inside the library: from 0 on, whichever way its file counts. [`IndexBase::written`] is the
-/// number that the file has for it, and [`FeatureNames::of`] its name. Steps, models and weights have features;
-/// reports for people have the written index.
+/// The number of a column inside the library. It counts from 0, however the file counts. [`IndexBase::written`] is
+/// its number in the file, and [`FeatureNames::of`] its name. Steps, models and weights have features, and reports
+/// for people have written indices.
 pub type Feature = u32;
 
 /// The number a data file gives its first column.
@@ -37,12 +37,12 @@ impl IndexBase {
     }
 }
 
-/// Names of the features, the first for the first column whichever way the
-/// file counts its indices; or names of some features. Clones share them.
+/// Names of the features, the first for the first column however the file counts. Or names of some features. Clones
+/// share them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct FeatureNames {
     names: Arc<Strings>,
-    /// The column of each name, ascending, where only some columns have one.
+    /// The column of each name, ascending, if only some columns have a name.
     features: Option<Arc<[Feature]>>,
 }
 
@@ -55,8 +55,8 @@ impl FeatureNames {
         }
     }
 
-    /// Names of some 0-based columns, in any order; a column that comes twice has its first name. They take
-    /// no memory for the columns between them.
+    /// Names of some 0-based columns, in any order. A repeated column keeps its first name. The columns between
+    /// them take no memory.
     pub(crate) fn of_some<S: AsRef<str>>(names: impl IntoIterator<Item = (Feature, S)>) -> Self {
         let mut names: Vec<(Feature, S)> = names.into_iter().collect();
         names.sort_by_key(|(feature, _)| *feature);
@@ -67,12 +67,12 @@ impl FeatureNames {
         }
     }
 
-    /// How many names there are.
+    /// Number of names.
     pub fn len(&self) -> usize {
         self.names.len()
     }
 
-    /// Whether no column has one.
+    /// Whether no column has a name.
     pub fn is_empty(&self) -> bool {
         self.names.is_empty()
     }
@@ -101,8 +101,8 @@ impl FeatureNames {
         names.map(move |(position, name)| (column(position), name))
     }
 
-    /// Refuses these names of columns, of `file`, where `owner` knows others for the same columns, which
-    /// `base` counts. Columns without a name agree with any.
+    /// Refuses these names of columns, from `file`, if `owner` knows other names for the same columns, which `base`
+    /// counts. A column without a name agrees with any name.
     pub fn check_same<'n>(
         &self,
         known: impl IntoIterator<Item = (Feature, &'n str)>,
@@ -123,8 +123,8 @@ impl FeatureNames {
         Err(fault.of(&file.display().to_string()))
     }
 
-    /// What is wrong with these names of so many `columns`, if there are more names and they are a list of something
-    /// else: names come twice, and all are numbers, or as many as the `rows` of the data.
+    /// The fault of these names for `columns` columns, if they are a list of something else. There are then more
+    /// names than columns, names repeat, and all are numbers or there is one for each of the `rows`.
     pub(in crate::data) fn are_no_names(&self, columns: usize, rows: usize) -> Option<String> {
         let count = self.len();
         let is_number = |name: &str| name.is_empty() || name.parse::<f64>().is_ok();
@@ -145,7 +145,7 @@ impl FeatureNames {
         self.names.memory() + features.map_or(0, |features| size_of_val(&features[..]))
     }
 
-    /// Without empty names after those of so many columns: blank lines at the end of a file.
+    /// Drops empty names beyond `columns` columns: blank lines at the end of a file.
     pub(super) fn for_columns(self, columns: usize) -> Self {
         let beyond = self.names.len().saturating_sub(columns);
         let mut empty = (0..beyond).map(|place| self.names.get(columns + place));

@@ -13,8 +13,7 @@ use rankrls_files::Strings;
 
 /// A partition of the rows `0..m` into queries, each a contiguous run of rows.
 ///
-/// Identifiers are opaque tokens; a data set that came without any is one
-/// nameless query.
+/// Identifiers are opaque tokens. A data set without any is one nameless query.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Queries {
     /// `q + 1` ascending row numbers; query `i` is `offsets[i]..offsets[i + 1]`.
@@ -28,7 +27,7 @@ impl Queries {
         Self::from_sizes(&[rows])
     }
 
-    /// Nameless queries of the given numbers of rows.
+    /// Nameless queries with these numbers of rows.
     pub fn from_sizes(sizes: &[usize]) -> Result<Self> {
         let mut offsets = Vec::with_capacity(sizes.len() + 1);
         offsets.push(0);
@@ -50,7 +49,7 @@ impl Queries {
         Ok(Self { offsets, ids: None })
     }
 
-    /// Queries from the identifier of every row, in row order: integers, text, or anything else that
+    /// Queries from the identifier of every row, in row order. Identifiers are integers, text, or any values that
     /// can be compared and written.
     pub fn from_row_ids<T: PartialEq + ToString>(row_ids: &[T]) -> Result<Self> {
         let groups = group(row_ids);
@@ -76,7 +75,7 @@ impl Queries {
         Ok(self)
     }
 
-    /// The queries that are `taken`, renumbered and with their identifiers.
+    /// The `taken` queries, renumbered and with their identifiers.
     pub(crate) fn subset(&self, taken: &[bool]) -> Result<Self> {
         let taken = |query: &usize| taken[*query];
         let kept = || (0..self.len()).filter(taken);
@@ -107,7 +106,7 @@ impl Queries {
         self.offsets[query] as usize..self.offsets[query + 1] as usize
     }
 
-    /// The rows of some queries.
+    /// The rows of a range of queries.
     pub(crate) fn rows_of(&self, queries: &Range<usize>) -> Range<usize> {
         self.offsets[queries.start] as usize..self.offsets[queries.end] as usize
     }
@@ -154,10 +153,10 @@ impl Queries {
         of_rows
     }
 
-    /// A vector of one number (or other `T`) a row, cut into the parts of the queries.
+    /// A vector of one number (or other `T`) a row, cut into parts by query.
     ///
     /// # Panics
-    /// The iterator panics when `values` is shorter than [`rows`](Self::rows).
+    /// The iterator panics if `values` is shorter than [`rows`](Self::rows).
     ///
     /// ```
     /// use rankrls::Queries;
@@ -177,7 +176,7 @@ impl Queries {
         self.split_rows_mut(values, 1)
     }
 
-    /// Runs of queries for one task each: some thousand rows, or one query of more.
+    /// Ranges of queries, one for each task: some thousand rows, or one larger query.
     pub(crate) fn tasks(&self) -> Vec<Range<usize>> {
         const ROWS: usize = 1024;
         let (mut tasks, mut begin) = (Vec::new(), 0);
@@ -191,17 +190,17 @@ impl Queries {
         tasks
     }
 
-    /// `values` of rows less the mean of their query, `m`, whatever offset they have in common.
+    /// The `m` `values` of rows less the mean of their query, accurate under any common offset.
     pub(crate) fn centred(&self, values: &[f64]) -> Vec<f64> {
         let mut centred = values.to_vec();
         self.split_mut(&mut centred).for_each(centre_twice);
         centred
     }
 
-    /// A row-major matrix of `stride` columns, cut into the rows of the queries.
+    /// A row-major matrix of `stride` columns, cut into parts by query.
     ///
     /// # Panics
-    /// The iterator panics when `values` is shorter than [`rows`](Self::rows) times `stride`.
+    /// The iterator panics if `values` is shorter than [`rows`](Self::rows) times `stride`.
     pub(crate) fn split_rows_mut<'v, T>(
         &self,
         values: &'v mut [T],
@@ -229,14 +228,14 @@ impl Queries {
 #[derive(Debug, Default)]
 pub(super) struct Groups {
     ids: Strings,
-    /// The place at which each query began: a line, row or position.
+    /// The place where each query began: a line, row or position.
     places: Vec<u64>,
-    /// Queries by the hash of their identifier, or the next number that is free. Identifiers
-    /// are not stored twice: a file may have millions.
+    /// Queries by the hash of their identifier, or by the next free number. Identifiers are not stored twice: a
+    /// file may have millions.
     positions: HashMap<u64, u32>,
     hasher: RandomState,
     runs: Vec<Stretch>,
-    /// The first query that came back, and its place then.
+    /// The first scattered query, and the place where it came back.
     returned: Option<(u32, u64)>,
 }
 
@@ -258,7 +257,7 @@ impl Groups {
         last.is_some_and(|run| self.ids.get(run.query as usize) == Some(id))
     }
 
-    /// The first query that came back after others, and its place then.
+    /// The first scattered query, and the place where it came back.
     pub(super) fn returned(&self) -> Option<(&str, u64)> {
         let (query, place) = self.returned?;
         Some((self.ids.get(query as usize)?, place))
@@ -270,7 +269,7 @@ impl Groups {
         all.find(|(id, _)| is_rounded(id))
     }
 
-    /// Adds `rows` rows of the query `id`, of which the first is at `place`.
+    /// Adds `rows` rows of the query `id`, the first of them at `place`.
     pub(super) fn add(&mut self, id: &str, rows: usize, place: u64) {
         if self.ends_with(id)
             && let Some(run) = self.runs.last_mut()
@@ -288,7 +287,7 @@ impl Groups {
         self.runs.push(Stretch { query, rows });
     }
 
-    /// The query `id`, or the key that it is to have in `positions`.
+    /// The query `id`, or its future key in `positions`.
     fn find(&self, id: &str) -> Result<u32, u64> {
         let mut key = self.hasher.hash_one(id);
         while let Some(&query) = self.positions.get(&key) {
@@ -301,7 +300,7 @@ impl Groups {
     }
 
     fn begin(&mut self, id: &str, key: u64, place: u64) -> u32 {
-        // More queries than 32 bits count have more rows than that, and are refused as such.
+        // Queries beyond 32 bits have rows beyond 32 bits, which are refused.
         let query = u32::try_from(self.ids.len()).unwrap_or(u32::MAX);
         self.ids.push(id);
         self.places.push(place);
@@ -309,8 +308,8 @@ impl Groups {
         query
     }
 
-    /// The queries of `rows` rows, and the present position of every row if rows must move
-    /// to make them contiguous. Without a single identifier all rows are one query.
+    /// The queries of `rows` rows. Also the present position of every row, if rows must move to make queries
+    /// contiguous. Without any identifier, all rows are one query.
     pub(super) fn finish(self, rows: usize) -> Result<(Queries, Option<Vec<u32>>)> {
         if self.runs.is_empty() {
             return Ok((Queries::single(rows)?, None));
@@ -354,14 +353,13 @@ pub(super) fn group<T: PartialEq + ToString>(row_ids: &[T]) -> Groups {
     groups
 }
 
-/// From here on different whole numbers are one float.
+/// From here on, different whole numbers may be one float.
 const EXACT: f64 = 9_007_199_254_740_992.0;
 
-/// Whether an identifier is one that may stand for several, as a program wrote a number with fewer digits than it had:
-/// `1.23457E+11` of a spreadsheet, or a float past those that tell whole numbers apart. Hexadecimal digits have
-/// neither point nor plus.
+/// Whether a program has rounded an identifier, so that it may stand for several: `1.23457E+11` of a spreadsheet,
+/// or a float too large to distinguish whole numbers. Hexadecimal digits have neither point nor plus.
 pub(crate) fn is_rounded(id: &str) -> bool {
-    // Spreadsheets write the point of the country.
+    // Spreadsheets write the decimal sign of the country.
     let number = id.replacen(',', ".", 1);
     let Some(value) = number.parse::<f64>().ok().filter(|value| value.is_finite()) else {
         return false;

@@ -1,4 +1,4 @@
-//! Data as the rankers of other packages take them: whole grades, and queries in their own way.
+//! Data for the rankers of other packages: whole grades, and queries in the package's form.
 
 use std::io::{self, Write};
 
@@ -8,24 +8,24 @@ use super::queries::Queries;
 use crate::error::Result;
 use crate::names::names;
 
-/// A package whose rankers learn from svmlight text with whole grades.
+/// A package whose rankers read svmlight text with whole grades.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ranker {
-    /// Rows without query identifiers, and the sizes of the queries in a file beside.
+    /// Rows without query identifiers. A file beside them has the sizes of the queries.
     LightGbm,
-    /// Rows with the numbers of their queries, ascending from 1.
+    /// Rows with query numbers, ascending from 1.
     XgBoost,
 }
 
 names!(Ranker, "ranker", LightGbm => "lightgbm", XgBoost => "xgboost");
 
-/// The largest grade: LightGBM has gains for as many unless told otherwise, XGBoost for one more.
+/// The largest grade. By default LightGBM has gains up to it, and XGBoost up to one more.
 const MOST: usize = 30;
 
 impl Dataset<'_> {
-    /// Whole numbers from 0 to 30, one a row, that order the rows of each query as the labels do. Labels
-    /// that are such numbers stay. Others become the place of the label among the different labels
-    /// of its query, from 0; of more than 31 labels neighbours share a grade.
+    /// Whole numbers from 0 to 30, one a row, which order the rows of each query as the labels do. Labels that are
+    /// such numbers stay. Otherwise a label becomes its rank among the different labels of its query, from 0. If
+    /// these are more than 31, neighbours share a grade.
     fn grades(&self) -> Vec<f64> {
         let whole = |label: &f64| label.fract() == 0.0 && (0.0..=MOST as f64).contains(label);
         if self.labels().iter().all(whole) {
@@ -36,7 +36,7 @@ impl Dataset<'_> {
             let labels = &self.labels()[range];
             let mut levels = labels.to_vec();
             levels.sort_unstable_by(f64::total_cmp);
-            // Negative zero is zero.
+            // Negative zero equals zero.
             levels.dedup_by(|a, b| a == b);
             let grade = |label: &f64| {
                 let place = levels.partition_point(|level| level < label);
@@ -52,9 +52,8 @@ impl Dataset<'_> {
         grades
     }
 
-    /// These rows as `ranker` reads them: with whole grades from 0 to 30 for labels, columns that
-    /// count from 0, and queries by number or, for LightGBM, without identifiers:
-    /// [`write_query_sizes`] of the data before writes them.
+    /// These rows for `ranker`. Labels become whole grades from 0 to 30, and columns count from 0. Queries are
+    /// numbers, or absent for LightGBM. [`write_query_sizes`] of the data before this call writes their sizes.
     pub fn for_ranker(mut self, ranker: Ranker) -> Result<Self> {
         self.examples.labels = self.grades().into();
         self.index_base = IndexBase::Zero;

@@ -1,4 +1,4 @@
-//! Small corpora, to try things without files: with the feature `sample`, which is off by default.
+//! Small corpora for trials without files. The feature `sample`, which is off by default, has them.
 //!
 //! ```
 //! use rankrls::data::sample::{self, SENTENCES};
@@ -15,7 +15,7 @@ use crate::data::{Dataset, FeatureNames};
 
 pub use rankrls_corpora::{CORPORA, DOCUMENTS, PARSES, SENTENCES, Sample};
 
-/// The rows with the names of their columns. Rows to train on and rows to test on have the same columns.
+/// The rows with the names of their columns. Training and test rows share columns.
 ///
 /// # Panics
 /// Never: the tests read the same files.
@@ -28,7 +28,7 @@ pub fn read(sample: Sample) -> Dataset<'static> {
         .expect("as many names as there are columns")
 }
 
-/// The rows of [`PARSES`] to train on.
+/// The training rows of [`PARSES`].
 ///
 /// # Panics
 /// Never: the tests read the same files.
@@ -36,7 +36,7 @@ pub fn train() -> Dataset<'static> {
     read(PARSES[0])
 }
 
-/// The rows of [`PARSES`] to test on.
+/// The test rows of [`PARSES`].
 ///
 /// # Panics
 /// Never: the tests read the same files.
@@ -52,7 +52,7 @@ pub fn names(sample: Sample) -> FeatureNames {
     text(sample.names).lines().collect()
 }
 
-/// What a file of a corpus has, such as its texts.
+/// The text of a corpus file.
 ///
 /// # Panics
 /// Never with the files of a corpus, which the tests read.

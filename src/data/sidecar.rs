@@ -16,8 +16,8 @@ pub(crate) fn plain(path: &Path) -> PathBuf {
     }
 }
 
-/// The part of their paths that the files which go with the data at `path` share: the path without `.gz` or
-/// `.zst` and without the ending before it.
+/// The common beginning of the paths of all files of the data at `path`. It lacks `.gz` or `.zst`, and the ending
+/// before it.
 fn prefix(path: &Path) -> PathBuf {
     plain(path).with_extension("")
 }
@@ -29,13 +29,13 @@ fn with_ending(prefix: &Path, ending: &str) -> PathBuf {
     path.into()
 }
 
-/// The file to which the names of the data at `path` are written.
+/// The file for the names of the data at `path`.
 pub fn names_file(path: &Path) -> PathBuf {
     with_ending(&prefix(path), NAMES)
 }
 
-/// The file beside the data at `path` that has the names of their columns, if there is one: `NAME.names.txt`, of
-/// the data `NAME` and of `NAME-test`, perhaps compressed, or in a corpus of parses `names.txt.zst`.
+/// The file with the names of the columns beside the data at `path`, if there is one. It is `NAME.names.txt` for
+/// the data `NAME` and `NAME-test`, perhaps compressed, or `names.txt.zst` in a corpus of parses.
 pub fn names_beside(path: &Path) -> Option<PathBuf> {
     let own = prefix(path);
     let whole = own.to_str().and_then(|own| own.strip_suffix("-test"));
@@ -47,13 +47,13 @@ pub fn names_beside(path: &Path) -> Option<PathBuf> {
     found.or_else(|| of_corpus(path, ["names.txt.zst"; 2]))
 }
 
-/// The file beside the data at `path` that has a text for each row, if they are of a corpus of parses.
+/// The file beside the data at `path` with a text for each row, if the data are a corpus of parses.
 pub fn texts_beside(path: &Path) -> Option<PathBuf> {
     of_corpus(path, ["texts.txt.zst", "test-texts.txt.zst"])
 }
 
-/// The file that belongs to the training data of a corpus of parses, or to the test data: these have the same
-/// names in all corpora.
+/// The file that belongs to the training or test data of a corpus of parses. These have the same names in all
+/// corpora.
 fn of_corpus(path: &Path, [train, test]: [&str; 2]) -> Option<PathBuf> {
     let name = match path.file_name()?.to_str()? {
         "train.svm.zst" => train,

@@ -9,12 +9,12 @@ use super::queries::Queries;
 use crate::error::{Error, Result};
 
 impl Dataset<'_> {
-    /// The rows of the queries at the given positions, as a data set of its own: for training
-    /// without the others. The order of the positions does not count: queries and rows keep the
-    /// order of the data. Features keep their numbers and names; columns without an entry are
-    /// no longer stored, and [`input_rows`](Self::input_rows) count the rows that are left.
+    /// The rows of the queries at these positions, as their own data set, to train without the others. Queries and
+    /// rows keep the order of the data, whatever the order of the positions. Features keep their numbers and names.
+    /// Columns without an entry are no longer stored, and [`input_rows`](Self::input_rows) count the remaining
+    /// rows.
     ///
-    /// Takes time linear in the entries of the data and copies the entries that stay.
+    /// Takes time linear in the entries of the data, and copies the remaining entries.
     pub fn queries_subset(&self, queries: &[usize]) -> Result<Dataset<'static>> {
         let taken = marks("query", queries, self.queries().len())?;
         let of_rows = self.queries().ranges().zip(&taken);
@@ -22,14 +22,14 @@ impl Dataset<'_> {
         self.subset(of_rows, self.queries().subset(&taken)?)
     }
 
-    /// The given rows, each as a query of its own, likewise.
+    /// The given rows, each as its own query, likewise.
     pub(crate) fn rows_subset(&self, rows: &[usize]) -> Result<Dataset<'static>> {
         let taken = marks("row", rows, self.rows())?;
         let queries = Queries::from_sizes(&vec![1; rows.len()])?;
         self.subset(taken.into_iter(), queries)
     }
 
-    /// The rows that are `taken`, in these queries.
+    /// The `taken` rows, in these queries.
     fn subset(
         &self,
         taken: impl Iterator<Item = bool>,
@@ -61,11 +61,10 @@ impl Dataset<'_> {
         dataset.checked()
     }
 
-    /// The rows with only the given 0-based features, which keep their numbers and names: the
-    /// width of the data stays. The order of the features does not count, and features without an
-    /// entry have none here either.
+    /// The rows with only the given 0-based features, which keep their numbers and names. The width of the data
+    /// stays. The order of `features` does not matter, and a feature without entries stays empty.
     ///
-    /// Takes time linear in what it copies.
+    /// Takes time linear in the copied entries.
     pub fn features_subset(&self, features: &[Feature]) -> Result<Dataset<'static>> {
         let mut features = features.to_vec();
         features.sort_unstable();
@@ -76,9 +75,8 @@ impl Dataset<'_> {
         self.gather(same, self.width())
     }
 
-    /// The data set of the 0-based `features` alone, which become columns 0, 1 and so on in the
-    /// order given, with their names, also in the validation rows. Rows, labels and queries stay as
-    /// they are. Copies 12 bytes an entry.
+    /// The data set of only the 0-based `features`, which become columns 0, 1 and so on in the given order, with
+    /// their names. The validation rows change likewise. Rows, labels and queries stay. Copies 12 bytes an entry.
     pub fn project(&self, features: &[Feature]) -> Result<Dataset<'static>> {
         let numbered = (0..).zip(features.iter().copied());
         let mut projected = self.gather(numbered, features.len())?;
@@ -93,7 +91,7 @@ impl Dataset<'_> {
         Ok(projected)
     }
 
-    /// The rows with some columns among `width`, given by their new and their present numbers.
+    /// The rows with some columns among `width`. Each column has its new and its present number.
     fn gather(
         &self,
         features: impl Iterator<Item = (u32, u32)>,
@@ -112,7 +110,7 @@ impl Dataset<'_> {
     }
 }
 
-/// Which of `count` things are named, each once.
+/// Marks the named ones of `count` things. Refuses a repetition.
 fn marks(what: &'static str, positions: &[usize], count: usize) -> Result<Vec<bool>> {
     let mut marks = vec![false; count];
     for &position in positions {
@@ -171,7 +169,7 @@ mod tests {
         dataset.with_names(NAMES.into_iter().collect()).unwrap()
     }
 
-    /// The entries of the column `feature` of the text in these rows.
+    /// The entries of the text's column `feature` in these rows.
     fn entries(rows: &[usize], feature: usize) -> Vec<(usize, f64)> {
         let own = ENTRIES.into_iter().filter(|entry| entry.1 == feature);
         own.filter_map(|(row, _, value)| {
@@ -181,7 +179,7 @@ mod tests {
         .collect()
     }
 
-    /// The entries of a column of `data`, which is not stored if it has none.
+    /// The entries of a column of `data`. An empty column is not stored.
     fn found(data: &Dataset<'_>, feature: usize) -> Vec<(usize, f64)> {
         let position = data.position(u32::try_from(feature).unwrap());
         let entries = position.map(|position| data.column(position).iter().collect::<Vec<_>>());
@@ -189,7 +187,7 @@ mod tests {
         entries.unwrap_or_default()
     }
 
-    /// Those of the first `count` numbers whose bit is set.
+    /// The numbers below `count` whose bit is set.
     fn picked(count: usize, bits: u8) -> Vec<usize> {
         (0..count).filter(|at| bits >> at & 1 == 1).collect()
     }
@@ -200,7 +198,7 @@ mod tests {
             let data = read().with_input_rows(PLACES.to_vec()).unwrap();
             let data = data.with_teacher(SCORES.to_vec()).unwrap();
             let mut data = data.with_validation(read());
-            // Rows of each query; the column of the text that each column is, and whether it has entries.
+            // The rows of each query, and for each column its column of the text and whether it has entries.
             let (mut queries, mut named) = (vec![vec![0, 1], vec![2, 3], vec![4]], true);
             let mut columns: Vec<(usize, bool)> = (0..NAMES.len()).map(|j| (j, true)).collect();
             for (step, bits) in steps {

@@ -1,8 +1,8 @@
-//! Centring: the mean of the values of a query is taken off each of them.
+//! Centring: the mean of a query's values is subtracted from each of them.
 //!
-//! Sums are taken in the order of the values. A mean is rounded at the size of the values, so that one pass
-//! leaves a mean of some 1e-8 where values have an offset of 1e8 in common. Columns, residuals and products
-//! have no such offset, and one pass centres them; labels are as users give them, and take two:
+//! Sums are added in the order of the values. A mean is rounded at the size of the values. Under a common offset of
+//! 1e8, one pass leaves a mean of some 1e-8. Columns, residuals and products have no such offset, so one pass
+//! centres them. Labels come from users, and take two passes:
 //!
 //! | function | passes | for |
 //! |---|---|---|
@@ -12,7 +12,7 @@
 //!
 //! Labels without an offset differ in their last bits after one pass and after two.
 
-/// Takes the mean of each lane off the rows of a query: `O(n L)`, two passes over memory.
+/// Subtracts the mean of each lane from the rows of a query: `O(n L)`, two passes over memory.
 ///
 /// ```text
 /// for lane in 0..L:
@@ -20,7 +20,7 @@
 ///     for i in 0..n: rows[i][lane] = rows[i][lane] - mean[lane]
 /// ```
 ///
-/// Lanes never meet: each has the bits that it has alone.
+/// Lanes never mix: each has the same bits as alone.
 #[inline(always)]
 pub(crate) fn centre_rows<const L: usize>(rows: &mut [[f64; L]]) {
     let mut means = [0.0; L];
@@ -39,7 +39,7 @@ pub(crate) fn centre_rows<const L: usize>(rows: &mut [[f64; L]]) {
     }
 }
 
-/// Takes off the mean, as [`centre_rows`] does it of one lane: `O(n)`.
+/// Subtracts the mean, as [`centre_rows`] does for one lane: `O(n)`.
 pub(crate) fn centre(values: &mut [f64]) {
     centre_rows(values.as_chunks_mut::<1>().0);
 }
@@ -51,16 +51,16 @@ pub(crate) fn centre(values: &mut [f64]) {
 /// centre(v)
 /// ```
 ///
-/// The second mean is that of values without the offset, and so is its rounding.
+/// The second mean is of values without the offset, so its rounding is small.
 pub(crate) fn centre_twice(values: &mut [f64]) {
     centre(values);
     centre(values);
 }
 
-/// The mean, as a share of the largest value, of values that are centred as well as rounding allows.
+/// The mean of optimally centred values, as a share of the largest value.
 const OFFSET: f64 = 1e-13;
 
-/// Centres values that may have a large offset in common, a second time only if they have: `O(n)`.
+/// Centres values that may have a large offset in common. Only a large offset takes the second pass: `O(n)`.
 ///
 /// ```text
 /// centre(v)
@@ -87,7 +87,7 @@ pub(crate) fn centre_offset(values: &mut [f64]) {
 /// return mean, norm + ((rows - nnz) * mean) * mean
 /// ```
 ///
-/// The mean comes first: the difference of `|v|^2` and `rows mean^2` would lose the digits of a common offset.
+/// The mean comes first: subtracting `rows mean^2` from `|v|^2` would lose the digits under a common offset.
 pub(crate) fn sparse_moments(values: &[f64], rows: usize) -> (f64, f64) {
     let mean = values.iter().sum::<f64>() / rows as f64;
     let squares = values.iter().map(|value| (value - mean) * (value - mean));

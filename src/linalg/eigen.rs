@@ -12,26 +12,26 @@ const ITERATIONS: usize = 60;
 #[derive(Debug)]
 pub(crate) struct Eigen {
     values: Vec<f64>,
-    /// Column by column.
+    /// Eigenvectors, column by column.
     vectors: Vec<f64>,
 }
 
 impl Eigen {
-    /// Decomposes `gram`; `None` if that does not converge, as with values that are no finite
-    /// numbers. `O(n^3)` time, `8 n^2` bytes. On one thread.
+    /// Decomposes `gram`. `None` if that does not converge, as with values that are not finite. `O(n^3)` time, `8
+    /// n^2` bytes. On one thread.
     pub(crate) fn new(gram: &Square) -> Option<Self> {
         let mut vectors = gram.values().to_vec();
         let (mut values, mut beside) = tridiagonal(&mut vectors, gram.size());
         accumulate(&mut vectors, &mut values);
         diagonal(&mut values, &mut beside, &mut vectors)?;
-        // Values below 0 are rounding.
+        // Negative values are rounding.
         for value in &mut values {
             *value = value.max(0.0);
         }
         Some(Self { values, vectors })
     }
 
-    /// `(M + shift I)^-1 b` for several shifts and `b`, a lane each.
+    /// `(M + shift I)^-1 b` for several shifts and right-hand sides `b`, one a lane.
     #[inline(always)]
     pub(crate) fn solve_lanes<const L: usize>(
         &self,
@@ -58,7 +58,7 @@ impl Eigen {
         }
     }
 
-    /// Turns the columns of `A`, `rows` high, into those of `A U (diag(s) + shift I)^-1/2`.
+    /// Turns the columns of `A`, `rows` high, into the columns of `A U (diag(s) + shift I)^-1/2`.
     pub(crate) fn halve(&self, shift: f64, rows: usize, columns: &mut [f64]) {
         let from = columns.to_vec();
         for (column, (vector, eigenvalue)) in columns.chunks_mut(rows).zip(self.pairs()) {
@@ -78,20 +78,20 @@ impl Eigen {
     }
 }
 
-/// The least and the largest eigenvalue of a symmetric `M`; `None` where they are not found. `O(n^3)` time.
+/// The least and the largest eigenvalue of a symmetric `M`. `None` if they are not found. `O(n^3)` time.
 pub(crate) fn extreme_eigenvalues(square: &Square) -> Option<[f64; 2]> {
     let size = square.size();
     let mut matrix = square.values().to_vec();
     let (_, mut beside) = tridiagonal(&mut matrix, size);
-    // Before reflections are put together, the matrix has the diagonal where it was.
+    // Until reflections are accumulated, the diagonal of the matrix is in place.
     let mut values: Vec<f64> = matrix.iter().copied().step_by(size + 1).collect();
     diagonal(&mut values, &mut beside, &mut [])?;
     let least = values.iter().copied().reduce(f64::min)?;
     Some([least, values.iter().copied().reduce(f64::max)?])
 }
 
-/// Reduces the lower triangle of the columns of `matrix` to a tridiagonal matrix, with its diagonal on that of
-/// `matrix`, and the reflections in its upper triangle. Returns half of the square of each reflection, and the
+/// Reduces the lower triangle of `matrix` to a tridiagonal matrix. Its diagonal is left on the diagonal of
+/// `matrix`, and the reflections in the upper triangle. Returns half of the square of each reflection, and the
 /// numbers beside the diagonal, from the second on.
 #[multiversion::multiversion(targets = "simd")]
 fn tridiagonal(matrix: &mut [f64], size: usize) -> (Vec<f64>, Vec<f64>) {
@@ -142,7 +142,7 @@ fn tridiagonal(matrix: &mut [f64], size: usize) -> (Vec<f64>, Vec<f64>) {
     (halves, beside)
 }
 
-/// Turns what [`tridiagonal`] left into the product of its reflections, and `halves` into the diagonal.
+/// Turns the results of [`tridiagonal`] into the product of its reflections, and `halves` into the diagonal.
 #[multiversion::multiversion(targets = "simd")]
 fn accumulate(matrix: &mut [f64], halves: &mut [f64]) {
     let size = halves.len();
@@ -165,8 +165,8 @@ fn accumulate(matrix: &mut [f64], halves: &mut [f64]) {
     }
 }
 
-/// Turns the `values` on the diagonal and those `beside` it into eigenvalues, and `vectors`, where there are any,
-/// by the same rotations; `None` if it does not converge.
+/// Turns the `values` on the diagonal and the values `beside` it into eigenvalues. The same rotations apply to
+/// `vectors`, if there are any. `None` if it does not converge.
 fn diagonal(values: &mut [f64], beside: &mut [f64], vectors: &mut [f64]) -> Option<()> {
     let size = values.len();
     beside.rotate_left(1.min(size));
@@ -188,7 +188,7 @@ fn diagonal(values: &mut [f64], beside: &mut [f64], vectors: &mut [f64]) -> Opti
     values.iter().all(|value| value.is_finite()).then_some(())
 }
 
-/// An iteration of QL with an implicit shift on a part of the diagonal that nothing cuts.
+/// An iteration of QL with an implicit shift, on an undivided part of the diagonal.
 fn sweep(
     values: &mut [f64],
     beside: &mut [f64],
@@ -249,7 +249,7 @@ mod tests {
         square
     }
 
-    /// `A A'` for some drawn `A`, whose rank is at most `rank`.
+    /// `A A'` for a drawn `A` of rank at most `rank`.
     fn gram(size: usize, rank: usize) -> Square {
         let a =
             |row: usize, along: usize| ((row * 37 + along * 101 + row * along) % 29) as f64 - 14.0;

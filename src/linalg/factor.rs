@@ -1,8 +1,8 @@
-//! Dense symmetric systems, factored: the same bits on any number of threads.
+//! Factors of dense symmetric systems, with the same bits on any number of threads.
 //!
-//! A [`Square`] matrix is factored for each ridge parameter ([`Cholesky`]). Work is cut into column
-//! blocks of fixed width, each a task of its own; a task halves its part until it is a few columns wide (Golub and
-//! Van Loan, *Matrix Computations*, section 4.2), so that nearly all of it is products of matrices.
+//! A [`Square`] matrix is factored for each ridge parameter ([`Cholesky`]). Column blocks of fixed width are the
+//! tasks. A task halves its part until it is a few columns wide (Golub and Van Loan, *Matrix Computations*, section
+//! 4.2), so nearly all work is products of matrices.
 
 use ndarray::linalg::general_mat_mul;
 use ndarray::{ArrayView2, ArrayViewMut2, Axis, ShapeBuilder};
@@ -11,13 +11,13 @@ use rayon::prelude::*;
 use super::kernels::{add_scaled, dot};
 use crate::stop;
 
-/// Columns of a block, which one task works on.
+/// Columns of a block, the work of one task.
 pub(crate) const BLOCK: usize = 128;
 
-/// Columns that are no longer halved.
+/// Number of columns that are not halved further.
 const NARROW: usize = 16;
 
-/// A dense symmetric matrix, column by column, of which the lower triangle counts.
+/// A dense symmetric matrix, column by column. Only the lower triangle counts.
 #[derive(Debug, Clone)]
 pub(crate) struct Square {
     size: usize,
@@ -56,8 +56,8 @@ impl Square {
         columns_of(&self.values, self.size)
     }
 
-    /// Adds `factor * panel * panel'`, in blocks of columns of fixed width: the same bits on any
-    /// number of threads.
+    /// Adds `factor * panel * panel'`, in column blocks of fixed width, which give the same bits on any number of
+    /// threads.
     pub(crate) fn add_products(&mut self, panel: &ArrayView2<'_, f64>, factor: f64) {
         let size = self.size;
         let blocks = self.values.par_chunks_mut(size * BLOCK).enumerate();
@@ -107,7 +107,7 @@ impl Panel {
     }
 }
 
-/// Columns of this height that stand one after the other.
+/// Consecutive columns of this height.
 fn columns_of(values: &[f64], height: usize) -> ArrayView2<'_, f64> {
     let width = values.len() / height.max(1);
     let shape = (height, width).f();
@@ -121,8 +121,8 @@ fn columns_of_mut(values: &mut [f64], height: usize) -> ArrayViewMut2<'_, f64> {
     ArrayViewMut2::from_shape(shape, values).unwrap_or_else(|_| unreachable!("whole columns"))
 }
 
-/// Adds `factor * panel * panel'` to the columns from `first` on, which are a block, from the diagonal down; what is
-/// above it in these columns may get any number. `panel` has as many rows as these columns.
+/// Adds `factor * panel * panel'` to a block of columns from `first` on, from the diagonal down. Numbers above the
+/// diagonal become arbitrary. `panel` has as many rows as these columns.
 fn add_products(block: &mut [f64], panel: &ArrayView2<'_, f64>, first: usize, factor: f64) {
     let columns = columns_of_mut(block, panel.nrows());
     let width = columns.ncols();
@@ -132,22 +132,21 @@ fn add_products(block: &mut [f64], panel: &ArrayView2<'_, f64>, first: usize, fa
     general_mat_mul(factor, &beside, &right.t(), 1.0, &mut lower);
 }
 
-/// `L` with `L L' = M` for a positive definite `M`, right-looking: a block of columns is factored,
-/// then every later block is updated by it.
+/// `L` with `L L' = M` for a positive definite `M`. It is right-looking: a block of columns is factored, and then
+/// updates every later block.
 #[derive(Debug)]
 pub(crate) struct Cholesky(Square);
 
 impl Cholesky {
-    /// Factors `gram + shift I` in memory of its own, `8 n^2` bytes.
+    /// Factors `gram + shift I` in its own memory, `8 n^2` bytes.
     pub(crate) fn new(gram: &Square, shift: f64) -> Option<Self> {
         let mut sum = gram.clone();
         sum.add_to_diagonal(shift);
         Self::of(sum)
     }
 
-    /// Factors `lower`; `None` if that is not positive definite to working precision, and where the work was
-    /// asked to end.
-    /// `O(n^3 / 3)` time, in place.
+    /// Factors `lower` in place, in `O(n^3 / 3)` time. `None` if it is not positive definite to working precision,
+    /// or if the work was asked to end.
     pub(crate) fn of(mut lower: Square) -> Option<Self> {
         let size = lower.size();
         let mut rest = lower.values_mut();
@@ -177,7 +176,7 @@ impl Cholesky {
         finite.then_some(Self(lower))
     }
 
-    /// Unknowns.
+    /// Number of unknowns.
     pub(crate) fn size(&self) -> usize {
         self.0.size()
     }
@@ -205,7 +204,7 @@ impl Cholesky {
     }
 }
 
-/// Turns `b` into `L^-1 b` for the lower triangle `L` of `lower`: halves the rows, down to a few.
+/// Turns `b` into `L^-1 b` for the lower triangle `L` of `lower`. Halves the rows down to a few.
 fn solve_lower(lower: &ArrayView2<'_, f64>, mut b: ArrayViewMut2<'_, f64>) {
     let size = lower.nrows();
     if size <= 2 * NARROW {
@@ -225,7 +224,7 @@ fn solve_lower(lower: &ArrayView2<'_, f64>, mut b: ArrayViewMut2<'_, f64>) {
     solve_lower(&right.split_at(Axis(0), half).1, below);
 }
 
-/// Turns `b` into `L^-1 b`, a column of `L` after the other.
+/// Turns `b` into `L^-1 b`, one column of `L` after the other.
 fn forward(lower: &ArrayView2<'_, f64>, b: &mut [f64]) {
     for (at, column) in lower.columns().into_iter().enumerate() {
         let Some(factor) = column.to_slice() else {
@@ -237,7 +236,7 @@ fn forward(lower: &ArrayView2<'_, f64>, b: &mut [f64]) {
     }
 }
 
-/// Factors the columns from `first` on, from the diagonal down, of a matrix of this `size`: halves them, down to a
+/// Factors the columns from `first` on, from the diagonal down, of a matrix of this `size`. Halves them down to a
 /// few.
 fn factor_columns(columns: &mut [f64], size: usize, first: usize) -> Option<()> {
     let width = columns.len() / size;
@@ -251,7 +250,7 @@ fn factor_columns(columns: &mut [f64], size: usize, first: usize) -> Option<()> 
     factor_columns(later, size, first + half)
 }
 
-/// [`factor_columns`], a column after the other.
+/// [`factor_columns`], one column after the other.
 #[multiversion::multiversion(targets = "simd")]
 fn factor_narrow(columns: &mut [f64], size: usize, first: usize) -> Option<()> {
     for at in 0..columns.len() / size {
@@ -270,9 +269,9 @@ fn factor_narrow(columns: &mut [f64], size: usize, first: usize) -> Option<()> {
     Some(())
 }
 
-/// The first rows of `square`, in the order of pivots, that span all others but for `share` of its largest value, and
-/// the factor of their part: Cholesky's with the largest rest as the next pivot (Golub and Van Loan, section 4.2.8).
-/// `O(n r^2)` time for `r` of `n` rows.
+/// The first rows of `square`, in the order of pivots, that span all others up to `share` of its largest value, and
+/// their Cholesky factor. The largest remainder is the next pivot (Golub and Van Loan, section 4.2.8). `O(n r^2)`
+/// time for `r` of `n` rows.
 #[multiversion::multiversion(targets = "simd")]
 pub(crate) fn leading(square: &Square, share: f64) -> (Vec<usize>, Cholesky) {
     let size = square.size();
@@ -364,7 +363,7 @@ mod tests {
 
     #[test]
     fn leading_rows_span_the_others() {
-        // Two rows span all: x_i . x_j for x_i = (1, i mod 3).
+        // Two rows span all others: x_i . x_j for x_i = (1, i mod 3).
         let mut square = Square::zeros(40);
         for (at, slot) in square.values_mut().iter_mut().enumerate() {
             *slot = 1.0 + ((at % 40) % 3 * ((at / 40) % 3)) as f64;

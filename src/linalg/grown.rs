@@ -1,4 +1,4 @@
-//! The ridge model of selected features: a Cholesky factor that grows by a row with each.
+//! The ridge model of selected features: a Cholesky factor that grows by one row with each feature.
 //!
 //! With `F F' = X_S' X_S + ridge I` and a new feature `v`, the next factor is (Golub and Van Loan, *Matrix
 //! Computations*, section 4.2)
@@ -8,16 +8,16 @@
 //! [z'  sqrt(s)],    z = F^-1 X_S' v,    s = ridge + |v|^2 - |z|^2
 //! ```
 //!
-//! and `eta = F^-1 X_S' y` grows by `(v . y - z . eta) / sqrt(s)`. No row changes that is there, so that a feature
-//! costs `O(t^2)` and not the `O(t^3)` of a new factor.
+//! and `eta = F^-1 X_S' y` grows by `(v . y - z . eta) / sqrt(s)`. Earlier rows do not change, so a feature costs
+//! `O(t^2)`, not the `O(t^3)` of a new factor.
 //!
-//! Rows of the triangle stand one after the other, which makes each of them contiguous. Sums along a row are
-//! those of [`kernels::dot`]; solving with `F'` goes down its columns, and takes a row of `F` off the rest at a
-//! time, by [`kernels::add_scaled`].
+//! The rows of the triangle are stored one after the other, so each is contiguous. Sums along a row use
+//! [`kernels::dot`]. Solving with `F'` goes down its columns: it subtracts one row of `F` at a time by
+//! [`kernels::add_scaled`].
 
 use super::kernels;
 
-/// Iterations to each end of the spectrum for the condition number.
+/// Iterations for each end of the spectrum in the condition number.
 const ITERATIONS: usize = 16;
 
 /// The Cholesky factor `F` of `X_S' X_S + ridge I`, and `eta = F^-1 X_S' y`, for centred columns `X_S`
@@ -40,17 +40,17 @@ impl Grown {
         }
     }
 
-    /// Features `t`.
+    /// Number of features `t`.
     pub(crate) fn steps(&self) -> usize {
         self.eta.len()
     }
 
-    /// `F^-1 X_S' y`, `t`.
+    /// `F^-1 X_S' y`, of length `t`.
     pub(crate) fn eta(&self) -> &[f64] {
         &self.eta
     }
 
-    /// The first `step + 1` numbers of row `step` of `F`: the others are 0.
+    /// The first `step + 1` numbers of row `step` of `F`. The others are 0.
     pub(crate) fn row(&self, step: usize) -> &[f64] {
         &self.factor[step * (step + 1) / 2..][..=step]
     }
@@ -65,7 +65,7 @@ impl Grown {
     /// ```
     pub(crate) fn grow(&mut self, products: &mut [f64], square: f64, moment: f64) -> f64 {
         self.solve(products);
-        // |v|^2 - |z|^2 is negative only by rounding.
+        // Only rounding makes |v|^2 - |z|^2 negative.
         let left = (square - kernels::dot(products, products)).max(0.0);
         let root = (self.ridge + left).sqrt();
         let eta = (moment - kernels::dot(products, &self.eta)) / root;
@@ -87,9 +87,9 @@ impl Grown {
         weights
     }
 
-    /// The condition number of `F F'`, the ratio of its largest eigenvalue to its least, estimated from
-    /// below by iterations with the matrix and with its inverse (Golub and Van Loan, section 8.2): the
-    /// order of magnitude, from 1 on. Infinite where products are no finite numbers. O(t^2).
+    /// The condition number of `F F'`: the ratio of its largest to its least eigenvalue, estimated from below. It
+    /// iterates with the matrix and with its inverse (Golub and Van Loan, section 8.2), and gives the order of
+    /// magnitude, from 1 on. Infinite if products are not finite. O(t^2).
     pub(crate) fn condition(&self) -> f64 {
         if self.eta.is_empty() {
             return 1.0;
@@ -110,9 +110,9 @@ impl Grown {
         }
     }
 
-    /// The factor by which a matrix makes a vector grow, after some turns towards where it grows most.
+    /// The growth of a vector under a matrix, after some iterations towards its largest growth.
     fn growth(&self, apply: impl Fn(&mut [f64])) -> f64 {
-        // No start that a matrix is likely to have for an eigenvector.
+        // A start that is unlikely to be an eigenvector.
         let start = |step: usize| 0.5 + (0.618 * step as f64).fract();
         let mut x: Vec<f64> = (0..self.steps()).map(start).collect();
         let mut growth = f64::INFINITY;
@@ -130,7 +130,7 @@ impl Grown {
         growth
     }
 
-    /// `F x` into `x`: O(t^2). From the last row up, as a row takes numbers of `x` that come before its own.
+    /// `F x` into `x`: O(t^2). Starts at the last row, because a row reads earlier numbers of `x`.
     ///
     /// ```text
     /// for i in (0..t) from the last: x[i] = F[i][..=i] . x[..=i]
@@ -141,7 +141,7 @@ impl Grown {
         }
     }
 
-    /// `F' x` into `x`: O(t^2), by rows of `F`, each times its number of `x`.
+    /// `F' x` into `x`: O(t^2), by rows of `F`, each times one number of `x`.
     ///
     /// ```text
     /// for i in 0..t: (x[..i], x[i]) = (x[..i] + x[i] F[i][..i], x[i] F[i][i])
@@ -180,8 +180,8 @@ impl Grown {
         }
     }
 
-    /// [`solve`](Self::solve) of several vectors side by side, one sum for each number. Four rows of `F` at a
-    /// time, so that numbers of `x` are read once for them.
+    /// [`solve`](Self::solve) for several vectors side by side, with one sum for each number. It takes four rows of
+    /// `F` at a time, to read numbers of `x` once for them.
     #[inline(always)]
     pub(crate) fn solve_lanes<const L: usize>(&self, x: &mut [[f64; L]]) {
         for start in (0..x.len()).step_by(TILE) {
@@ -212,8 +212,8 @@ impl Grown {
         }
     }
 
-    /// [`solve_transposed`](Self::solve_transposed) of several vectors side by side, one sum for each number. Four
-    /// columns of `F` at a time.
+    /// [`solve_transposed`](Self::solve_transposed) for several vectors side by side, with one sum for each number.
+    /// It takes four columns of `F` at a time.
     #[inline(always)]
     pub(crate) fn solve_transposed_lanes<const L: usize>(&self, x: &mut [[f64; L]]) {
         for start in (0..x.len()).step_by(TILE).rev() {
@@ -241,7 +241,7 @@ impl Grown {
         }
     }
 
-    /// Some rows of `F` from `start` on: the last one again where there are fewer.
+    /// Up to [`TILE`] rows of `F` from `start` on. The last row repeats if there are fewer.
     #[inline(always)]
     fn tile(&self, start: usize) -> [&[f64]; TILE] {
         let mut rows = [&self.factor[..0]; TILE];
@@ -252,10 +252,10 @@ impl Grown {
     }
 }
 
-/// Rows that are solved for together.
+/// Rows solved together.
 const TILE: usize = 4;
 
-/// The largest size of a number.
+/// The largest absolute value.
 fn largest(x: &[f64]) -> f64 {
     x.iter()
         .fold(0.0, |largest: f64, value| largest.max(value.abs()))

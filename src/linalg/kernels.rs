@@ -1,14 +1,14 @@
 //! Products and sums of vectors: the inner loops of selection and training.
 
-/// Candidates that are judged side by side, one to a vector lane. Lanes never meet: a candidate's
-/// sums have one order, whichever lane it is in and whoever its neighbours are.
+/// Candidates judged side by side, one to a vector lane. Lanes never mix: a candidate's sums have one order, in any
+/// lane and beside any neighbours.
 pub(crate) const LANES: usize = 8;
 
 /// A number for each candidate of a block.
 pub(crate) type Lanes = [f64; LANES];
 
-/// Independent sums of a dot product. One sum would wait for each addition before the next; eight
-/// are two registers of four numbers, or one of eight.
+/// Independent sums of a dot product. A single sum would wait for each addition. Eight sums are two registers of
+/// four numbers, or one of eight.
 const SUMS: usize = 8;
 
 /// `y += scale * x`, over the shorter of the two: `O(n)`.
@@ -17,8 +17,8 @@ const SUMS: usize = 8;
 /// for i in 0..n: y[i] = y[i] + (scale * x[i])
 /// ```
 ///
-/// Sums of one term have no order. It reads two numbers and writes one for two operations, so that
-/// memory bounds it beyond the first caches.
+/// Each number gets one term, so order does not matter. Each step reads two numbers and writes one for two
+/// operations, so memory bounds the speed beyond the first caches.
 #[inline(always)]
 pub(crate) fn add_scaled(y: &mut [f64], scale: f64, x: &[f64]) {
     for (y, x) in y.iter_mut().zip(x) {
@@ -36,8 +36,8 @@ pub(crate) fn add_scaled(y: &mut [f64], scale: f64, x: &[f64]) {
 /// return (((s0 + s4) + (s2 + s6)) + ((s1 + s5) + (s3 + s7))) + rest
 /// ```
 ///
-/// The tree at the end halves the lanes three times, as vector registers do: first the upper four onto
-/// the lower, then two, then one. The bound on rounding errors grows with `n / 8`, not with `n`.
+/// The final tree halves the lanes three times, as vector registers do: the upper four onto the lower, then two,
+/// then one. The bound on rounding errors grows with `n / 8`, not with `n`.
 #[inline(always)]
 pub(crate) fn dot(x: &[f64], y: &[f64]) -> f64 {
     let mut sums = [0.0; SUMS];
@@ -60,7 +60,7 @@ pub(crate) fn dot(x: &[f64], y: &[f64]) -> f64 {
 /// for each entry e, in order: sum = sum + (values[e] * v[rows[e]])
 /// ```
 ///
-/// One sum and no lanes: `v` is read out of order, so that there is no vector to fill.
+/// One sum without lanes: `v` is read out of order, which fills no vector.
 #[inline(always)]
 pub(crate) fn sparse_dot(rows: &[u32], values: &[f64], v: &[f64]) -> f64 {
     rows.iter()

@@ -1,20 +1,17 @@
 //! The concordance index.
 //!
-//! Among the pairs of documents of a query with different labels, the share
-//! whose scores are in the order of the labels; equal scores count one half. It
-//! is the area under the ROC curve where there are two labels, and
-//! `(1 + tau) / 2` of Kendall's tau where nothing is tied.
+//! The share of a query's pairs with different labels whose scores are in the order of the labels. Equal scores
+//! count one half. For two labels it is the area under the ROC curve. Without ties it is `(1 + tau) / 2`, with
+//! Kendall's tau.
 //!
-//! Pairs are counted exactly, in whole halves, by W. R. Knight's algorithm (J.
-//! Am. Stat. Assoc. 61, 1966): documents are sorted by falling score and, within
-//! equal scores, by falling label; a merge sort by label then counts the
-//! discordant pairs. `O(n log n)` time, `O(n)` memory; 64 bits hold twice the
-//! pairs of 2^32 documents.
+//! Pairs are counted exactly, in whole halves, by W. R. Knight's algorithm (J. Am. Stat. Assoc. 61, 1966):
+//! documents are sorted by falling score and, within equal scores, by falling label. A merge sort by label then
+//! counts the discordant pairs. `O(n log n)` time, `O(n)` memory; 64 bits hold twice the pairs of 2^32 documents.
 
 use super::ranking::Ranking;
 
-/// Makes scores equal that are close: by size, a score no more than `tolerance` above the least of the
-/// group before it joins that group, and else begins one.
+/// Makes close scores equal. In order of size, a score joins the group before it if it exceeds the group's least
+/// score by at most `tolerance`. Otherwise it begins a group.
 pub(super) fn tie(scores: &mut [f64], tolerance: f64) {
     let mut order: Vec<usize> = (0..scores.len()).collect();
     order.sort_unstable_by(|&a, &b| scores[a].total_cmp(&scores[b]));
@@ -43,8 +40,8 @@ pub(super) fn of_ranking(ranking: &Ranking) -> Option<f64> {
     Some(share(&mut labels, pairs, tied))
 }
 
-/// The concordance index of a query that has so many `pairs` of different `labels`, with scores made
-/// equal as by [`tie`]. Sorts once, and overwrites the scores. `None` for scores that are not finite.
+/// The concordance index of a query with `pairs` pairs of different `labels`, after [`tie`] on the scores. Sorts
+/// once, and overwrites the scores. `None` for scores that are not finite.
 pub(super) fn of_tied(
     labels: &[f64],
     scores: &mut [f64],
@@ -65,7 +62,7 @@ pub(super) fn of_tied(
             .iter()
             .take_while(|document| document.0 - least <= tolerance);
         let (tie, later) = rest.split_at_mut(equal.count());
-        // The best come first.
+        // The best documents come first.
         let (better, worst) = ranked.split_at_mut(later.len());
         for (place, document) in worst.iter_mut().zip(tie.iter()) {
             *place = document.1;
@@ -79,7 +76,7 @@ pub(super) fn of_tied(
     Some(share(scores, pairs, tied))
 }
 
-/// Pairs of different `labels`; none where a label is no finite number.
+/// Pairs of different `labels`; 0 if a label is not finite.
 pub(super) fn pairs_of(labels: &[f64]) -> u64 {
     if !labels.iter().all(|label| label.is_finite()) {
         return 0;
@@ -89,8 +86,8 @@ pub(super) fn pairs_of(labels: &[f64]) -> u64 {
     different(&sorted)
 }
 
-/// The share of `pairs` in order: of labels by falling score, those of equal scores falling, of which
-/// so many pairs are `tied`.
+/// The share of `pairs` in order. The labels are in falling order of scores, and within equal scores in falling
+/// order. `tied` pairs have equal scores.
 fn share(labels: &mut [f64], pairs: u64, tied: u64) -> f64 {
     let mut scratch = match labels.len() {
         ..=FEW => Vec::new(),
@@ -110,13 +107,13 @@ fn different(sorted: &[f64]) -> u64 {
     pairs(sorted.len()) - equal
 }
 
-/// Pairs among `n`.
+/// Number of pairs among `n`.
 fn pairs(n: usize) -> u64 {
     let n = n as u64;
     n * n.saturating_sub(1) / 2
 }
 
-/// Values up to which inserting one after the other is fastest.
+/// Most values for which insertion is fastest.
 const FEW: usize = 32;
 
 /// Pairs `i < j` with `values[i] < values[j]`; sorts `values` in falling order.
@@ -133,7 +130,7 @@ fn ascents(values: &mut [f64], scratch: &mut [f64]) -> u64 {
     within + across
 }
 
-/// Moves the last value to its place among the others, which are falling; counts those it passes.
+/// Moves the last value to its place among the others, which fall. Counts the values that it passes.
 fn insert(values: &mut [f64]) -> u64 {
     let last = values[values.len() - 1];
     let mut place = values.len() - 1;
@@ -145,7 +142,7 @@ fn insert(values: &mut [f64]) -> u64 {
     (values.len() - 1 - place) as u64
 }
 
-/// Merges two falling slices; counts the pairs with the right one larger.
+/// Merges two falling slices. Counts the pairs with a larger right value.
 fn merge(left: &[f64], right: &[f64], merged: &mut [f64]) -> u64 {
     let (mut i, mut j, mut count) = (0, 0, 0);
     for slot in merged {

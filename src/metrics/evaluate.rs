@@ -10,10 +10,10 @@ use crate::data::Queries;
 use crate::error::{Error, Result, ensure};
 use crate::stop;
 
-/// Measures the ranking of `queries` by `scores`: `m` labels and scores, in row
-/// order. Each of `metrics` comes once, in the order first asked for.
+/// Measures the ranking of `queries` by `scores`: `m` labels and scores, in row order. Each of `metrics` comes
+/// once, in the order of first mention.
 ///
-/// `convention` counts for the metrics that name none.
+/// `convention` applies to metrics that name none.
 ///
 /// The result does not depend on the number of threads.
 pub fn evaluate(
@@ -34,9 +34,8 @@ pub fn evaluate(
     Ok(found)
 }
 
-/// Refuses labels that `metrics` cannot be taken of: [`evaluate()`] does so itself, but scores may
-/// take long to compute. `inputs` are the rows of the input, from 0, where they are in another order
-/// there.
+/// Refuses labels that `metrics` cannot use. [`evaluate()`] does so itself, but computing scores first may take
+/// long. `inputs` are the rows of the input, from 0, if they stand in another order there.
 pub fn check_labels(
     metrics: &[Metric],
     labels: &[f64],
@@ -76,7 +75,7 @@ pub fn check_labels(
     Ok(())
 }
 
-/// Refuses values unless there is one a row, and all are finite.
+/// Refuses values unless there is a finite one for each row.
 fn check(what: &str, values: &[f64], queries: &Queries) -> Result<()> {
     let (rows, found) = (queries.rows(), values.len());
     ensure!(

@@ -1,7 +1,7 @@
-//! How predictions for the rows of some queries are judged: by one measure, query by query.
+//! The judge of predictions: one measure, query by query.
 //!
-//! Everything that says how good predictions are asks a [`Judge`]: steps and their criterion, hold-outs, folds, test
-//! data and teachers. Only preferences and pairs that are left out have no queries to rank, and count on their own.
+//! All code that rates predictions asks a [`Judge`]: steps and their criterion, hold-outs, folds, test data and
+//! teachers. Only preferences and left-out pairs, which have no queries to rank, count by themselves.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -16,12 +16,12 @@ use super::score::Score;
 use crate::data::Queries;
 use crate::linalg::centring::centre;
 
-/// The share of the largest label up to which predictions of a pair of left-out examples are taken
-/// for equal: each pair has a model, and rounding, of its own.
+/// The share of the largest label up to which predictions of a left-out pair count as equal: each pair has its own
+/// model and rounding.
 pub(crate) const PAIR_TIE: f64 = 1e-10;
 
-/// How close predictions of a query for examples with these `centred` labels are taken for equal:
-/// equal predictions differ in their last bits once they have been computed in different ways.
+/// The difference up to which predictions of a query with these `centred` labels count as equal. Equal predictions
+/// that were computed in different ways differ in their last bits.
 pub(crate) fn prediction_tolerance(centred: &[f64]) -> f64 {
     /// The share of the largest label.
     const PREDICTION_TIE: f64 = 1e-12;
@@ -46,22 +46,22 @@ pub(crate) fn prediction_tolerance(centred: &[f64]) -> f64 {
 #[derive(Debug, Clone)]
 pub struct Judge<'a> {
     measure: Measure,
-    /// Those of the measure, for these labels.
+    /// The rules of the measure, for these labels.
     rules: Rules,
     queries: &'a Queries,
-    /// As given, `m`; centred, for squares.
+    /// The `m` labels as given, or centred for squares.
     labels: Cow<'a, [f64]>,
-    /// Pairs of different labels, by query. Empty where pairs do not count.
+    /// Pairs of different labels, by query. Empty if pairs do not matter.
     pairs: Vec<u64>,
-    /// Predictions of a query that are no further apart are equal.
+    /// The difference up to which predictions of a query are equal.
     tolerance: f64,
-    /// The mean of a perfect ranking.
+    /// The value of a perfect ranking.
     perfect: f64,
 }
 
 impl<'a> Judge<'a> {
-    /// Ranks by `metric`, and by `convention` where the metric names none: `labels` as given, one a row of
-    /// `queries`. Predictions are equal where they are the same to the last bit.
+    /// Ranks by `metric`, under `convention` unless the metric names its own. `labels` are as given, one a row of
+    /// `queries`. Only predictions with the same bits are equal.
     pub fn new(
         metric: Metric,
         convention: Convention,
@@ -91,7 +91,7 @@ impl<'a> Judge<'a> {
         judge
     }
 
-    /// Takes squares of the residuals of `centred` labels, in their squared units.
+    /// Sums squares of the residuals of `centred` labels, in their squared units.
     pub(crate) fn of_squares(centred: Vec<f64>, queries: &'a Queries) -> Self {
         Self {
             measure: Measure::Squared,
@@ -104,14 +104,14 @@ impl<'a> Judge<'a> {
         }
     }
 
-    /// This judge of predictions that are equal up to `tolerance`: see [`prediction_tolerance`].
+    /// This judge, with predictions equal up to `tolerance`: see [`prediction_tolerance`].
     #[must_use]
     pub(crate) fn within(self, tolerance: f64) -> Self {
         Self { tolerance, ..self }
     }
 
-    /// The value of a query by its `predictions`, which it overwrites: one a row. `None` where the measure is
-    /// undefined, and for predictions that are not finite.
+    /// The value of a query by its `predictions`, one a row, which it overwrites. `None` if the measure is
+    /// undefined, or if predictions are not finite.
     ///
     /// # Panics
     /// Unless there are as many predictions as rows.
@@ -136,9 +136,9 @@ impl<'a> Judge<'a> {
         }
     }
 
-    /// Judges `predictions`, one a row: the value of each query, their mean and its standard error. It is quick,
-    /// and whole also where work was asked to end. Queries are shared among the threads of the current rayon
-    /// pool, and the result does not depend on their number.
+    /// Judges `predictions`, one a row: the value of each query, their mean and its standard error. It is fast, and
+    /// finishes even if work was asked to end. The threads of the current rayon pool share the queries. The result
+    /// does not depend on their number.
     ///
     /// # Panics
     /// Unless there are as many predictions as rows.
@@ -146,7 +146,7 @@ impl<'a> Judge<'a> {
         self.score_within(predictions, self.tolerance)
     }
 
-    /// [`score`](Self::score), where other predictions are equal.
+    /// [`score`](Self::score) with another tolerance for equal predictions.
     pub(crate) fn score_within(&self, predictions: &[f64], tolerance: f64) -> Score {
         assert_eq!(self.labels.len(), predictions.len(), "one prediction a row");
         let of_run = |run: Range<usize>| -> Vec<Option<f64>> {
@@ -162,13 +162,13 @@ impl<'a> Judge<'a> {
         Score::of(runs.collect::<Vec<_>>().concat())
     }
 
-    /// How much a mean lacks to the mean of a perfect ranking: less is better.
+    /// The difference between a perfect ranking's value and this mean. Less is better.
     pub(crate) fn shortfall(&self, mean: f64) -> f64 {
         self.perfect - mean
     }
 }
 
-/// Squared centred residuals of a query, summed: `None` where they are beyond the doubles.
+/// The sum of squared centred residuals of a query. `None` if it overflows.
 fn square(centred: &[f64], predictions: &mut [f64]) -> Option<f64> {
     for (residual, label) in predictions.iter_mut().zip(centred) {
         *residual = label - *residual;
@@ -213,7 +213,7 @@ mod tests {
         }
     }
 
-    /// On a scale, predictions are of the size of 1 whatever the size of the labels.
+    /// On a scale, predictions have the size of 1 for labels of any size.
     #[test]
     fn ties_are_as_wide_as_what_is_predicted() {
         let queries = Queries::from_sizes(&[2, 2]).unwrap();

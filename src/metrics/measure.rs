@@ -1,4 +1,4 @@
-//! What models, steps and predictions are judged by.
+//! The judge of models, steps and predictions: the squared error or a ranking measure.
 
 use std::fmt;
 use std::str::FromStr;
@@ -8,11 +8,10 @@ use serde::{Deserialize, Serialize};
 use super::{Convention, Metric};
 use crate::error::{Error, Result};
 
-/// Values that differ by no more than this share are equal: they are in exact arithmetic where
-/// rounding tells them apart.
+/// Values that differ by at most this share are equal: only rounding separates them.
 const TIE: f64 = 1e-10;
 
-/// What predictions are judged by, a mean over queries: `squared`, or the name of a ranking measure with its rules.
+/// A judge of predictions, as a mean over queries: `squared`, or the name of a ranking measure with its rules.
 ///
 /// ```
 /// use rankrls::metrics::{Measure, Metric};
@@ -43,7 +42,7 @@ impl Measure {
         }
     }
 
-    /// This measure by `convention`, where it ranks and its name has none.
+    /// This measure under `convention`, if it ranks and names none.
     #[must_use]
     pub fn under(self, convention: Convention) -> Self {
         let metric = self.metric();
@@ -65,8 +64,8 @@ impl Measure {
         ahead > TIE * other.abs()
     }
 
-    /// Whether `value` is better than `other` by at least `least`: a share of `other` for the
-    /// squared error, a difference for metrics.
+    /// Whether `value` is better than `other` by at least `least`. For the squared error that is a share of
+    /// `other`, for metrics a difference.
     pub(crate) fn improves(self, value: f64, other: f64, least: f64) -> bool {
         let enough = match self {
             Self::Squared => value <= other * (1.0 - least),
@@ -75,7 +74,7 @@ impl Measure {
         enough && self.better(value, other)
     }
 
-    /// `value` made worse by `by`, from 0 on, in the units of the measure.
+    /// `value` made worse by `by`, which is at least 0, in the units of the measure.
     pub fn worsened(self, value: f64, by: f64) -> f64 {
         if self.lower_is_better() {
             value + by

@@ -1,4 +1,4 @@
-//! The measures of one sorted query, all but the concordance index.
+//! The measures of one sorted query, except the concordance index.
 //!
 //! Documents come in blocks ([`Block`]) of `g` documents in random order, `r` of them relevant,
 //! with `s` documents before the block. Every function returns the expectation over the orders of
@@ -10,12 +10,10 @@ use std::num::NonZeroUsize;
 use super::ranking::{Block, Ranking};
 use super::rules::Convention;
 
-/// Average precision: the mean, over the relevant documents of a query, of the precision at
-/// their ranks.
+/// Average precision: the mean precision at the ranks of a query's relevant documents.
 ///
-/// Rank `s + j` holds a relevant document with probability `r/g`, and then `(j-1)(r-1)/(g-1)`
-/// relevant ones are expected among the `j - 1` of the block before it. With `b` relevant ones
-/// before the block, it adds
+/// Rank `s + j` holds a relevant document with probability `r/g`. Then `(j-1)(r-1)/(g-1)` relevant ones are
+/// expected among the `j - 1` before it in the block. With `b` relevant ones before the block, it adds
 ///
 /// `sum_{j=1..g} r/g (b + 1 + (j-1)(r-1)/(g-1)) / (s+j)`.
 ///
@@ -46,11 +44,10 @@ pub(super) fn average_precision(ranking: &Ranking) -> Option<f64> {
     Some(sum / relevant as f64)
 }
 
-/// Precision at `k`: relevant documents among the first `k`, divided by `k` also for queries of
-/// fewer documents.
+/// Precision at `k`: relevant documents among the first `k`, divided by `k`, even for queries of fewer documents.
 ///
-/// Where `c` documents of a block fall before the cut, `c r/g` relevant ones are expected there.
-/// Defined for every query.
+/// If `c` documents of a block fall before the cut, `c r/g` relevant ones are expected there. Defined for every
+/// query.
 pub(super) fn precision(ranking: &Ranking, k: NonZeroUsize) -> f64 {
     let k = k.get();
     let expected: f64 = ranking
@@ -73,10 +70,9 @@ pub(super) fn first_label(ranking: &Ranking) -> f64 {
 
 /// Reciprocal rank of the first relevant document. Undefined without one.
 ///
-/// In the first block that has relevant documents, the first of them stands at place `j` with
-/// probability `p_j = C(g-j, r-1) / C(g, r)`: the expectation is `sum_{j=1..g-r+1} p_j / (s+j)`,
-/// by the recursion `p_1 = r/g`, `p_{j+1} = p_j (g-j-r+1)/(g-j)`, all of whose factors lie in
-/// `[0, 1]`.
+/// In the first block with relevant documents, the first of them stands at place `j` with probability `p_j = C(g-j,
+/// r-1) / C(g, r)`. The expectation is `sum_{j=1..g-r+1} p_j / (s+j)`, by the recursion `p_1 = r/g`, `p_{j+1} = p_j
+/// (g-j-r+1)/(g-j)`. All its factors lie in `[0, 1]`.
 pub(super) fn reciprocal_rank(ranking: &Ranking) -> Option<f64> {
     let Some(block) = ranking.blocks().find(|block| block.relevant > 0) else {
         return ranking.rules.convention.undefined();
@@ -100,11 +96,11 @@ pub(super) fn reciprocal_rank(ranking: &Ranking) -> Option<f64> {
 /// `DCG@K` of the documents in falling order of label (K. Järvelin and J. Kekäläinen, ACM TOIS
 /// 20(4), 2002). DCG is linear in the gains, and every rank of a block expects its mean gain.
 ///
-/// A query of fewer than `k` documents has 0 under `letor`, and the value of its whole ranking under
-/// `standard`. Undefined where the ideal DCG is not above 0.
+/// A query of fewer than `k` documents has 0 under `letor`, and the value of its whole ranking under `standard`.
+/// Undefined unless the ideal DCG is above 0.
 ///
-/// Gains are in a unit of the query ([`Gain::up_to`](super::rules::Gain)), so that labels of any size have
-/// a value: `(2^y - 1) / 2^Y` with `Y` the largest label of the query, where `2^Y` would overflow.
+/// Gains are in a unit of the query ([`Gain::up_to`](super::rules::Gain)), so labels of any size have a value. If
+/// `2^Y` would overflow, the gain is `(2^y - 1) / 2^Y`, with `Y` the largest label of the query.
 pub(super) fn ndcg(ranking: &Ranking, k: NonZeroUsize) -> Option<f64> {
     if ranking.rules.convention == Convention::Letor && ranking.len() < k.get() {
         return Some(0.0);
@@ -113,7 +109,7 @@ pub(super) fn ndcg(ranking: &Ranking, k: NonZeroUsize) -> Option<f64> {
     gain_ratio(found, ideal, ranking.rules.convention)
 }
 
-/// The mean of NDCG@1, ..., NDCG@n; `None` where one of them is.
+/// The mean of NDCG@1, ..., NDCG@n; `None` if any of them is undefined.
 pub(super) fn mean_ndcg(ranking: &Ranking) -> Option<f64> {
     let mut sum = 0.0;
     for (found, ideal) in cumulative_gains(ranking) {
@@ -148,16 +144,16 @@ fn gain_ratio(found: f64, ideal: f64, convention: Convention) -> Option<f64> {
     Some(found / ideal)
 }
 
-/// Expected reciprocal rank. Defined for every query: 0 where all stop probabilities are.
+/// Expected reciprocal rank. Defined for every query. It is 0 if all stop probabilities are 0.
 ///
 /// A reader goes down the ranking and stops at the document of rank `i` with probability `R_i`:
 /// `ERR = sum_i R_i / i prod_{l<i} (1 - R_l)` (O. Chapelle et al., CIKM 2009).
 /// `R_i = (2^{y_i} - 1) / 2^Y`, with `Y` the largest grade.
 ///
-/// For ties let `x = 1 - R` and let `E_j` be the mean of the product of `x` over all `j`-subsets
-/// of a block: the probability to pass `j` of its documents in random order. The block expects
-/// `sum_{j=0..g-1} (E_j - E_{j+1}) / (s+j+1)`, times the probability to pass all blocks before
-/// it. `O(n)` time where the stop probabilities within each block are equal; see [`survivals`].
+/// For ties, let `x = 1 - R`, and let `E_j` be the mean product of `x` over all `j`-subsets of a block. That is the
+/// probability of passing `j` of its documents in random order. The block expects `sum_{j=0..g-1} (E_j - E_{j+1}) /
+/// (s+j+1)`, times the probability of passing all blocks before it. `O(n)` time if the stop probabilities within
+/// each block are equal; see [`survivals`].
 pub(super) fn expected_reciprocal_rank(ranking: &Ranking) -> f64 {
     let pass = |&label: &f64| 1.0 - ranking.rules.stop_probability(label);
     let (mut reached, mut sum) = (1.0, 0.0);
@@ -174,7 +170,7 @@ fn stop_in(block: Block<'_>, pass: impl Fn(&f64) -> f64) -> f64 {
     let first = pass(&block.labels[0]);
     let last = pass(&block.labels[block.len() - 1]);
     if first.total_cmp(&last).is_eq() {
-        // All are equal: E_j = pass^j.
+        // All probabilities are equal: E_j = pass^j.
         let stops = std::iter::successors(Some(1.0 - first), |stop| Some(stop * first));
         return stops
             .zip(ranks)
@@ -189,9 +185,8 @@ fn stop_in(block: Block<'_>, pass: impl Fn(&f64) -> f64) -> f64 {
         .sum()
 }
 
-/// Documents of the block after which the reader has surely stopped: by Maclaurin's inequality
-/// `E_j <= E_1^j`, so that past the depth `J` where `E_1^J < 2^-64` a block adds nothing that a
-/// double could show.
+/// Documents of the block after which the reader has certainly stopped. By Maclaurin's inequality `E_j <= E_1^j`.
+/// So beyond the depth `J` where `E_1^J < 2^-64`, a block adds nothing that a double could show.
 fn depth(passes: &[f64]) -> usize {
     /// `ln 2^64`, rounded up.
     const LN_NEGLIGIBLE: f64 = 44.5;
@@ -201,12 +196,12 @@ fn depth(passes: &[f64]) -> usize {
     (1..g).find(|&j| j as f64 >= depth).unwrap_or(g)
 }
 
-/// `E_0, ..., E_depth`, which need no others. Adding a document to a block of `n` gives
+/// `E_0, ..., E_depth`, which depend on no later ones. Adding a document to a block of `n` gives
 ///
 /// `E_j(n+1) = (n+1-j)/(n+1) E_j(n) + j/(n+1) x E_{j-1}(n)`,
 ///
-/// a convex combination, hence stable. `O(g J)` time, at worst `O(g^2)` where hardly any of many
-/// tied documents has gain, and `O(J)` memory.
+/// a convex combination, hence stable. `O(g J)` time and `O(J)` memory. At worst it takes `O(g^2)`, if hardly any
+/// of many tied documents has gain.
 fn survivals(passes: &[f64], depth: usize) -> Vec<f64> {
     let mut survivals = vec![0.0; depth + 1];
     survivals[0] = 1.0;
@@ -271,7 +266,7 @@ mod tests {
         assert_eq!(second, Some(0.5));
     }
 
-    /// Of tied documents `letor` takes the first in input order, `standard` the mean.
+    /// Among tied documents, `letor` takes the first in input order, and `standard` the mean.
     #[test]
     fn the_first_label_may_be_any_number() {
         for (labels, scores, letor, standard) in [
@@ -313,10 +308,10 @@ mod tests {
         let linear = |labels: &[f64]| of("ndcg@1:linear", labels, &FALLING, Standard);
         assert_eq!(linear(&[1.0, 0.0, 3.0]), Some(1.0 / 3.0));
         assert_eq!(linear(&[2000.0, 4000.0, 1.0]), Some(0.5));
-        // The scale of other data is up to 2.
+        // The scale of the other data ends at 2.
         let err = |name: &str| of(name, &[2.0], &[0.0], Standard);
         assert_eq!((err("err"), err("err:3")), (Some(0.75), Some(0.375)));
-        // What a name says is not overruled.
+        // Names overrule the convention.
         let short = |name: &str| of(name, &[1.0], &[0.0], Letor);
         assert_eq!(
             (short("ndcg@2"), short("ndcg@2(standard)")),
@@ -324,7 +319,7 @@ mod tests {
         );
     }
 
-    /// `2^y - 1` of huge labels is in proportion to `2^(y - Y)`, and of tiny ones to `y`.
+    /// For huge labels `2^y - 1` is proportional to `2^(y - Y)`, and for tiny labels to `y`.
     #[test]
     fn labels_of_any_size_have_a_value() {
         let third = 1.0 / 3.0_f64.log2();
@@ -359,7 +354,7 @@ mod tests {
         }
     }
 
-    /// The unit changes a value by rounding at most, and values of ordinary grades not by a bit.
+    /// The unit changes a value only by rounding, and values of ordinary grades not at all.
     #[test]
     fn units_of_gains_do_not_count() {
         for (labels, ordinary) in [([0.0, 3.0, 1.0], true), ([940.0, 959.5, 955.0], false)] {

@@ -1,4 +1,4 @@
-//! The measures by name: one row of a table each.
+//! The measures by name, each with a row of a table.
 
 use std::fmt;
 use std::mem::discriminant;
@@ -18,18 +18,18 @@ use super::rules::{Convention, Gain, Rules};
 use crate::data::Queries;
 use crate::error::{Error, Result, ensure};
 
-/// A ranking measure with its rules; all are better when larger. Its name, which [`Display`](fmt::Display) writes
-/// and [`FromStr`] reads, has all of it, and is its JSON key: `NAME[:RULE][(CONVENTION)]`.
+/// A ranking measure with its rules. Larger is better for all. [`Display`](fmt::Display) writes its full name,
+/// [`FromStr`] reads it, and JSON uses it as a key: `NAME[:RULE][(CONVENTION)]`.
 ///
 /// | measure | its rule | such as |
 /// |---|---|---|
 /// | `map`, `p@K`, `mrr` | the least label of a relevant document | `map:2`, `p@5:2` |
-/// | `ndcg@K`, `mean-ndcg` | the gain of a grade `y`: `exponential`, `2^y - 1`, as where there is none, or `linear`, `y` | `ndcg@10:linear` |
+/// | `ndcg@K`, `mean-ndcg` | the gain of a grade `y`: `exponential`, `2^y - 1` (the default), or `linear`, `y` | `ndcg@10:linear` |
 /// | `err` | the largest grade of the scale, above 0 | `err:4` |
 /// | `cindex`, `label@1` | none | |
 ///
-/// The convention is `standard` or `letor`. A measure that names none follows the evaluation. `cindex` has
-/// none.
+/// The convention is `standard` or `letor`. A measure that names none follows the evaluation. `cindex` has no
+/// convention.
 ///
 /// ```
 /// use rankrls::metrics::{Convention, Metric, MetricKind};
@@ -45,7 +45,7 @@ use crate::error::{Error, Result, ensure};
 #[serde(try_from = "String", into = "String")]
 pub struct Metric {
     kind: MetricKind,
-    /// One that goes with the kind, and is not as usual.
+    /// A rule of the kind, if it is not the default.
     rule: Option<Rule>,
     convention: Option<Convention>,
 }
@@ -71,7 +71,7 @@ pub enum MetricKind {
     FirstLabel,
 }
 
-/// How a measure reads labels: what stands after a colon in its name.
+/// A measure's rule of reading labels, which follows a colon in its name.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Rule {
     /// The least label of a relevant document.
@@ -89,7 +89,7 @@ pub enum LabelUse {
     Order,
     /// Their values.
     Value,
-    /// To tell documents that are relevant from the others.
+    /// Whether documents are relevant.
     Relevance,
     /// Grades from 0 on, which have gains.
     Gains,
@@ -99,7 +99,7 @@ pub enum LabelUse {
 
 /// A row of the table of measures.
 enum Row {
-    /// A measure of the whole ranking: its name, itself, its labels and its value.
+    /// A measure of the whole ranking: its name, kind, labels and value.
     Whole(
         &'static str,
         MetricKind,
@@ -115,7 +115,7 @@ enum Row {
     ),
 }
 
-/// All measures. A new one is a variant of [`MetricKind`], a row here and a function.
+/// All measures. A new measure takes a variant of [`MetricKind`], a row here and a function.
 const ROWS: [Row; 8] = [
     Row::Whole(
         "map",
@@ -178,14 +178,14 @@ impl Row {
 }
 
 impl LabelUse {
-    /// Whether labels have to be grades, from 0 on.
+    /// Whether labels must be grades, from 0 on.
     pub fn are_grades(self) -> bool {
         matches!(self, Self::Gains | Self::Scale)
     }
 }
 
 impl MetricKind {
-    /// The `K` of a measure of the first `K` documents; 1 for others.
+    /// The `K` of a measure of the first `K` documents, or 1 for others.
     fn cut_off(self) -> NonZeroUsize {
         match self {
             Self::Precision(k) | Self::Ndcg(k) => k,
@@ -214,7 +214,7 @@ impl MetricKind {
             match row {
                 Row::Whole(own, kind, ..) if *own == text => return Ok(*kind),
                 Row::First(own, kind, ..) if *own == name => {
-                    // Digits as they are written: digits without sign or leading zeros.
+                    // Only digits without sign and leading zeros.
                     let k: Option<NonZeroUsize> = written.parse().ok();
                     return k
                         .filter(|k| k.to_string() == written)
@@ -234,7 +234,7 @@ impl MetricKind {
         )))
     }
 
-    /// Reads what stands after the colon; `None` where it is as usual.
+    /// Reads the rule after the colon. `None` for the default.
     fn rule(self, text: &str) -> Result<Option<Rule>> {
         let refused = |expected: &str| {
             let name = Metric::from(self);
@@ -277,7 +277,7 @@ impl Metric {
         ROWS.each_ref().map(Row::name).join(", ")
     }
 
-    /// The names of the measures that take any labels, separated by commas.
+    /// The names of the measures for any labels, separated by commas.
     pub(crate) fn names_for_any_label() -> String {
         let rows = ROWS.iter().filter(|row| !row.labels().are_grades());
         rows.map(Row::name).collect::<Vec<_>>().join(", ")
@@ -293,8 +293,8 @@ impl Metric {
         self.kind.row().labels()
     }
 
-    /// This measure by `convention`, where its name has none. The standard one is not added: it counts wherever
-    /// nothing else is asked for.
+    /// This measure under `convention`, if its name has none. The standard convention is not added, since it is the
+    /// default.
     #[must_use]
     pub fn under(self, convention: Convention) -> Self {
         let other = convention != Convention::default() && self.has_convention();
@@ -308,14 +308,14 @@ impl Metric {
         self.labels() != LabelUse::Order
     }
 
-    /// The largest grade of a scale that the measure leaves to the data: their largest label, at least 0. `None`
-    /// where the measure has no scale, or names its grade.
+    /// The largest grade of a scale that the measure leaves to the data: their largest label, at least 0. `None` if
+    /// the measure has no scale, or names its grade.
     pub fn grade_of(self, labels: &[f64]) -> Option<f64> {
         let left = self.rule.is_none() && self.labels() == LabelUse::Scale;
         left.then(|| labels.iter().copied().fold(0.0, f64::max))
     }
 
-    /// This measure with the [grade of these labels](Self::grade_of), for a part of them.
+    /// This measure with the [grade of these labels](Self::grade_of), for use on a part of them.
     #[must_use]
     pub(crate) fn graded_by(self, labels: &[f64]) -> Self {
         let rule = self.grade_of(labels).map(Rule::MaxGrade);
@@ -325,7 +325,7 @@ impl Metric {
         }
     }
 
-    /// The largest grade, where the measure names it.
+    /// The largest grade, if the measure names it.
     pub(crate) fn max_grade(self) -> Option<f64> {
         match self.rule {
             Some(Rule::MaxGrade(grade)) => Some(grade),
@@ -333,7 +333,7 @@ impl Metric {
         }
     }
 
-    /// This measure with linear gains, where it has exponential ones.
+    /// This measure with linear gains, if it has exponential ones.
     pub(crate) fn with_linear_gains(self) -> Option<Self> {
         let exponential = self.rule.is_none() && self.labels() == LabelUse::Gains;
         exponential.then_some(Self {
@@ -342,7 +342,7 @@ impl Metric {
         })
     }
 
-    /// Its rules, where `convention` counts for measures that name none.
+    /// Its rules, under `convention` unless it names its own.
     pub(super) fn rules(self, convention: Convention) -> Rules {
         let mut rules = Rules::from(self.convention.unwrap_or(convention));
         match self.rule {
@@ -354,7 +354,7 @@ impl Metric {
         rules
     }
 
-    /// Why the measure has no value for any of `queries`, where it has none whatever the ranking.
+    /// Why the measure has no value for any of `queries`, under any ranking.
     pub(crate) fn lacking(self, queries: &Queries) -> &'static str {
         match self.labels() {
             LabelUse::Order if queries.largest() < 2 => {
@@ -367,10 +367,10 @@ impl Metric {
         }
     }
 
-    /// The value for one query, in input order: a label and a score a document.
+    /// The value for one query: a label and a score for each document, in input order.
     ///
-    /// `rules` are its own, for the labels of the whole data set. `None` where the measure is undefined, see the
-    /// [module](super), and where it needs grades and a label is below 0.
+    /// `rules` are its own, for the labels of the whole data set. `None` if the measure is undefined, see the
+    /// [module](super), or if it needs grades and a label is negative.
     ///
     /// # Panics
     /// Unless there are as many labels as scores.
@@ -453,8 +453,8 @@ impl From<Metric> for String {
     }
 }
 
-/// The measures of a comma-separated list such as `map, ndcg@10`, each once, in
-/// the order first named. Blanks around names are ignored.
+/// The measures of a comma-separated list such as `map, ndcg@10`, each once, in the order of first mention. Blanks
+/// around names do not count.
 pub fn parse_list(list: &str) -> Result<Vec<Metric>> {
     let mut metrics = Vec::new();
     for name in list.split(',').map(str::trim) {
@@ -468,7 +468,7 @@ pub fn parse_list(list: &str) -> Result<Vec<Metric>> {
     Ok(distinct(&metrics))
 }
 
-/// Each measure once, in the order first named.
+/// Each measure once, in the order of first mention.
 pub(crate) fn distinct(metrics: &[Metric]) -> Vec<Metric> {
     let mut distinct = Vec::with_capacity(metrics.len());
     for metric in metrics {

@@ -1,23 +1,22 @@
-//! Ranking measures, in two conventions that are told apart by name.
+//! Ranking measures, in two conventions with different names.
 //!
-//! A query has `n` documents with labels `y` and scores; documents are ranked
-//! by falling score. Every measure is at its best when it is largest.
+//! A query has `n` documents with labels `y` and scores. Documents are ranked by falling score. Larger is better
+//! for every measure.
 //!
-//! A measure is a row of the table in `metric.rs`, a variant of [`MetricKind`] and a function of a
-//! sorted query, in `measures.rs`. A [`Judge`] takes it of predictions; [`paired()`] compares two rankings.
+//! A measure has a row of the table in `metric.rs`, a variant of [`MetricKind`], and a function of a sorted query
+//! in `measures.rs`. A [`Judge`] applies it to predictions. [`paired()`] compares two rankings.
 //!
 //! # Symbols
 //!
 //! * A document is *relevant* when its label is above 0, or from 2 on by `map:2`.
 //! * Its *gain* is `2^y - 1`, or `y` by `ndcg@10:linear`.
-//! * Its *stop probability* (ERR only) is `R = (2^y - 1) / 2^Y` with `Y` the
-//!   largest grade: 4 by `err:4`, and the largest label of the data set by `err`. Values of two data
-//!   sets can be compared only if `Y` is the same.
+//! * Its *stop probability* (ERR only) is `R = (2^y - 1) / 2^Y` with `Y` the largest grade. `err:4` has 4, and
+//!   `err` the largest label of the data set. Values of two data sets can be compared only if `Y` is the same.
 //!
-//! The rules of a measure stand in its name, which [`Metric`] explains.
+//! [`Metric`] explains the rules in the name of a measure.
 //!
-//! Gains and stop probabilities are of grades, labels from 0 on: [`evaluate()`] refuses labels
-//! below 0 for NDCG and ERR. The other measures take any label.
+//! Gains and stop probabilities need grades, labels from 0 on. [`evaluate()`] refuses negative labels for NDCG and
+//! ERR. The other measures take any label.
 //!
 //! # Conventions
 //!
@@ -29,24 +28,20 @@
 //! | no relevant document | MAP and MRR are 0 | left out |
 //! | equal scores | keep input order | expectation over all orders of the tied |
 //!
-//! `letor` is the arithmetic of `Eval-Score-4.0.pl` (Xu and Liu, 2009), which
-//! made the published LETOR 4.0 figures. `standard` takes the expectation of a
-//! measure over uniformly random orders within each group of equal scores, in
-//! closed form (F. McSherry and M. Najork, *Computing information retrieval
-//! performance measures efficiently in the presence of tied scores*, ECIR
-//! 2008), so that the order of documents in a file changes nothing, not even
-//! the last bit. In both, P@K divides by `K` however short the query, and the
-//! concordance index counts tied scores one half and leaves out queries whose
-//! labels are all equal.
+//! `letor` is the arithmetic of `Eval-Score-4.0.pl` (Xu and Liu, 2009), which made the published LETOR 4.0 figures.
+//! `standard` takes the expectation of a measure over uniformly random orders within each group of equal scores. It
+//! uses closed forms (F. McSherry and M. Najork, *Computing information retrieval performance measures efficiently
+//! in the presence of tied scores*, ECIR 2008). So the order of documents in a file changes nothing, not even the
+//! last bit. In both, P@K divides by `K` for short queries, too. The concordance index counts tied scores one half,
+//! and leaves out queries whose labels are all equal.
 //!
 //! # When there is no value
 //!
-//! A value is `None`, never nan, where the measure is undefined in its
-//! convention, where a label or score is not finite, and where a query is empty.
+//! A value is `None`, never nan, if the measure is undefined in its convention, if a label or score is not finite,
+//! or if a query is empty.
 //!
-//! Gains `2^y - 1` of labels that are counts are finite however large they are: NDCG is a ratio, so
-//! gains are taken in units of the largest one. But from some 31 on only the documents of the
-//! largest label count.
+//! Gains `2^y - 1` of counts as labels are finite at any size: NDCG is a ratio, so gains are in units of the
+//! largest one. But from about 31 on, only the documents of the largest label matter.
 //!
 //! ```
 //! use rankrls::data::Queries;

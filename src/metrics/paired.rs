@@ -1,26 +1,23 @@
 //! Two rankings of the same queries, compared query by query.
 //!
-//! For each query where both rankings have a value, `d` is the value of the first less that of the
-//! second. The comparison states
+//! For each query where both rankings have a value, `d` is the first value less the second. The comparison gives
 //!
 //! * the mean of `d` and its standard error;
 //! * a bootstrap interval of the mean: as many queries as there are drawn with replacement, again
-//!   and again, and the quantiles of the means that they have (the percentile interval: B. Efron
-//!   and R. Tibshirani, *An Introduction to the Bootstrap*, 1993, chapter 13). It is somewhat short
-//!   for few queries;
-//! * the `p` of the randomisation test, two-sided: were both rankings the same, each `d` could as
-//!   well have the other sign; `p` is the share of all assignments of signs whose mean is at least
-//!   as far from 0 as the one found (R. A. Fisher, *The Design of Experiments*, 1935; for
-//!   retrieval: M. Smucker, J. Allan and B. Carterette, CIKM 2007). It is exact for up to
-//!   [`PairedOptions::EXACT`] queries that differ. For more, signs are drawn, and `p = (1 + c) / (1 + n)` where
-//!   `c` of `n` draws are as far out (B. Phipson and G. Smyth, Stat. Appl. Genet. Mol. Biol. 9,
-//!   2010), which is never 0;
-//! * the queries where the first ranking wins, where both are the same, and where it loses.
+//! * a bootstrap interval of the mean: the same number of queries is drawn with replacement, again and again, and
+//!   the interval ends at quantiles of their means (the percentile interval: B. Efron and R. Tibshirani, *An
+//!   Introduction to the Bootstrap*, 1993, chapter 13). It is somewhat short for few queries;
+//! * the `p` of the randomisation test, two-sided. If both rankings were the same, each `d` could as well have the
+//!   other sign. `p` is the share of all assignments of signs whose mean is at least as far from 0 as the one found
+//!   (R. A. Fisher, *The Design of Experiments*, 1935; for retrieval: M. Smucker, J. Allan and B. Carterette, CIKM
+//!   2007). It is exact for up to [`PairedOptions::EXACT`] queries that differ. For more, signs are drawn, and `p =
+//!   (1 + c) / (1 + n)` if `c` of `n` draws are as extreme (B. Phipson and G. Smyth, Stat. Appl. Genet. Mol. Biol.
+//!   9, 2010). It is never 0;
+//! * the queries where the first ranking wins, where both are equal, and where it loses.
 //!
-//! Some of many comparisons have a small `p` by chance: nothing here corrects for their number.
+//! Among many comparisons, some have a small `p` by chance. Nothing here corrects for their number.
 //!
-//! Draws depend on the seed alone, not on the number of threads. `O(n)` time a draw for `n`
-//! queries.
+//! Draws depend only on the seed, not on the number of threads. `O(n)` time a draw for `n` queries.
 
 use rand::rngs::ChaCha8Rng;
 use rand::{Rng, RngExt, SeedableRng};
@@ -34,7 +31,7 @@ use crate::stop;
 /// Differences up to this share of the largest value are rounding, and count as ties.
 const TIE: f64 = 1e-12;
 
-/// How [`paired`] draws.
+/// The draws of [`paired`].
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct PairedOptions {
     /// Draws of queries, and of signs: 10,000 if not set.
@@ -46,7 +43,7 @@ pub struct PairedOptions {
 }
 
 impl PairedOptions {
-    /// Queries that differ up to which the randomisation test is exact.
+    /// Most differing queries for which the randomisation test is exact.
     pub const EXACT: usize = 20;
 }
 
@@ -63,7 +60,7 @@ impl Default for PairedOptions {
 /// The first ranking compared with the second one by a measure.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Paired {
-    /// Mean over queries of the first less the second; `None` where no query has both.
+    /// Mean over queries of the first value less the second; `None` if no query has both.
     pub difference: Option<f64>,
     /// Its standard error; `None` for fewer than two queries.
     pub standard_error: Option<f64>,
@@ -71,20 +68,19 @@ pub struct Paired {
     pub interval: Option<[f64; 2]>,
     /// Two-sided `p` of the randomisation test; `None` for fewer than two queries.
     pub p: Option<f64>,
-    /// Whether `p` is of all assignments of signs, not of some that were drawn.
+    /// Whether `p` counts all assignments of signs, not a random sample.
     pub exact: bool,
     /// Queries where both have a value.
     pub queries: usize,
     /// Queries where the first is better.
     pub wins: usize,
-    /// Queries where both are the same.
+    /// Queries where both are equal.
     pub ties: usize,
     /// Queries where the second is better.
     pub losses: usize,
 }
 
-/// Compares the values that a measure has for each query by two rankings, such as
-/// [`Score::per_query`].
+/// Compares the values of a measure for each query under two rankings, such as [`Score::per_query`].
 ///
 /// ```
 /// use rankrls::metrics::{PairedOptions, paired};
@@ -145,19 +141,19 @@ pub fn paired(
         ties: found.len() - unequal.len(),
         losses: unequal.len() - wins,
     };
-    // Draws may have been left out.
+    // Draws may have been skipped.
     stop::check()?;
     Ok(found)
 }
 
-/// How far from 0 a sum counts as no nearer than the one found, and how large it is.
+/// The least distance from 0 of a sum that is as extreme as the one found.
 fn threshold(differences: &[f64]) -> f64 {
     let size: f64 = differences.iter().map(|value| value.abs()).sum();
     differences.iter().sum::<f64>().abs() - TIE * size
 }
 
-/// The share of all signs whose sum is as far from 0. Signs come in pairs of opposites, so that
-/// the first difference may keep its own: `O(2^n)` additions.
+/// The share of all assignments of signs whose sum is as far from 0. Signs come in opposite pairs, so the first
+/// difference keeps its own: `O(2^n)` additions.
 fn exact_p(differences: &[f64]) -> f64 {
     let Some((first, others)) = differences.split_first() else {
         return 1.0;
@@ -176,7 +172,7 @@ fn as_far(sum: f64, differences: &[f64], threshold: f64) -> u64 {
     }
 }
 
-/// The generator of a draw: even streams draw queries, odd ones signs.
+/// The generator of a draw. Even streams draw queries, odd streams draw signs.
 fn generator(options: &PairedOptions, draw: usize, odd: u64) -> ChaCha8Rng {
     let mut generator = ChaCha8Rng::seed_from_u64(options.seed);
     generator.set_stream(2 * draw as u64 + odd);
@@ -228,7 +224,7 @@ fn bootstrap(differences: &[f64], options: &PairedOptions) -> [f64; 2] {
     [quantile(&means, outside), quantile(&means, 1.0 - outside)]
 }
 
-/// The quantile of sorted values, linear between them.
+/// The quantile of sorted values, by linear interpolation.
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
@@ -256,7 +252,7 @@ mod tests {
         paired(&first, &vec![Some(0.0); first.len()], &options).unwrap()
     }
 
-    /// Draws that are skipped have a mean of 0, and signs none that is as far from 0.
+    /// Skipped draws have a mean of 0, and their signs are never as far from 0.
     #[test]
     fn a_request_skips_all_draws() {
         let (stop, options) = (Stop::new(), PairedOptions::default());
@@ -278,7 +274,7 @@ mod tests {
         assert!(stop.run(2, compare).unwrap().is_none());
     }
 
-    /// Also where values are labels, of any size.
+    /// The values may be labels of any size.
     #[test]
     fn equal_rankings_have_p_1() {
         for size in [1e-20, 0.5, 1e6] {

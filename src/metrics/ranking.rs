@@ -5,9 +5,8 @@ use super::rules::{Convention, Rules};
 /// The labels of a query in ranked order, cut into blocks whose inner order is
 /// random.
 ///
-/// Under [`Convention::Standard`] a block is a group of equal scores, its labels
-/// falling, so that no figure depends on input order. Under
-/// [`Convention::Letor`] every document is a block and ties keep input order.
+/// Under [`Convention::Standard`] a block is a group of equal scores with falling labels, so no figure depends on
+/// input order. Under [`Convention::Letor`] every document is a block, and ties keep input order.
 #[derive(Debug)]
 pub(super) struct Ranking {
     pub(super) rules: Rules,
@@ -15,7 +14,7 @@ pub(super) struct Ranking {
     labels: Vec<f64>,
     /// Labels in falling order: the ideal ranking.
     ideal: Vec<f64>,
-    /// Where each group of equal scores ends.
+    /// The end of each group of equal scores.
     tie_ends: Vec<usize>,
 }
 
@@ -26,13 +25,12 @@ pub(super) struct Block<'a> {
     pub(super) before: usize,
     /// Labels, falling.
     pub(super) labels: &'a [f64],
-    /// Documents of the block that are relevant.
+    /// Relevant documents of the block.
     pub(super) relevant: usize,
 }
 
 impl Ranking {
-    /// Sorts a query: `O(n log n)`. `None` for an empty query and for labels or
-    /// scores that are not finite.
+    /// Sorts a query in `O(n log n)`. `None` for an empty query, and for labels or scores that are not finite.
     ///
     /// # Panics
     /// Unless there are as many labels as scores.
@@ -41,7 +39,7 @@ impl Ranking {
         if labels.is_empty() || !labels.iter().chain(scores).all(|value| value.is_finite()) {
             return None;
         }
-        // Adding 0 turns -0 into 0, which `total_cmp` would tell apart.
+        // Adding 0 turns -0 into 0, which `total_cmp` would distinguish.
         let mut documents: Vec<(f64, f64)> = scores
             .iter()
             .zip(labels)
@@ -64,7 +62,7 @@ impl Ranking {
         })
     }
 
-    /// Documents `n`, at least 1.
+    /// Number of documents `n`, at least 1.
     pub(super) fn len(&self) -> usize {
         self.labels.len()
     }
@@ -74,7 +72,7 @@ impl Ranking {
         &self.ideal
     }
 
-    /// Documents that are relevant.
+    /// Number of relevant documents.
     pub(super) fn relevant(&self) -> usize {
         self.relevant_of(&self.ideal)
     }
@@ -84,7 +82,7 @@ impl Ranking {
         labels.iter().filter(relevant).count()
     }
 
-    /// Blocks of documents whose order is random, best first.
+    /// Blocks of documents in random order, best first.
     pub(super) fn blocks(&self) -> impl Iterator<Item = Block<'_>> {
         let ends = match self.rules.convention {
             Convention::Letor => None,
@@ -103,7 +101,7 @@ impl Ranking {
         })
     }
 
-    /// Labels of the groups of equal scores, best first; in no set order within.
+    /// Labels of the groups of equal scores, best first. The order within a group is arbitrary.
     pub(super) fn ties(&self) -> impl Iterator<Item = &[f64]> {
         let mut begin = 0;
         self.tie_ends
@@ -113,13 +111,12 @@ impl Ranking {
 }
 
 impl Block<'_> {
-    /// Documents in the block, at least 1.
+    /// Number of documents in the block, at least 1.
     pub(super) fn len(&self) -> usize {
         self.labels.len()
     }
 
-    /// Mean of `value` over the block: exactly the value where all are equal.
-    /// `value` must be monotone in the label.
+    /// Mean of `value` over the block. Equal values have exactly that mean. `value` must be monotone in the label.
     pub(super) fn mean(&self, value: impl Fn(f64) -> f64) -> f64 {
         let first = value(self.labels[0]);
         let last = value(self.labels[self.len() - 1]);
@@ -130,7 +127,7 @@ impl Block<'_> {
     }
 }
 
-/// Mean of some numbers; nan of none. Numbers whose sum is beyond the doubles have one, too.
+/// Mean of some numbers; nan without any. It exists even if their sum overflows.
 pub(super) fn mean(values: impl ExactSizeIterator<Item = f64> + Clone) -> f64 {
     let count = values.len() as f64;
     let mean = values.clone().sum::<f64>() / count;

@@ -1,14 +1,14 @@
-//! The rules by which measures read labels and ranks.
+//! The rules of measures for labels and ranks.
 
 use crate::names::names;
 
-/// How ranks are discounted, ties broken and undefined queries treated; the
-/// [module](super) has the table. Written `letor` and `standard`.
+/// The discount of ranks, and the treatment of ties and undefined queries; the [module](super) has the table.
+/// Written `letor` and `standard`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Convention {
     /// The arithmetic of `Eval-Score-4.0.pl`, to compare with published LETOR figures.
     Letor,
-    /// Textbook discounts, expectations over ties, undefined queries left out.
+    /// Textbook discounts, expectations over ties, and no undefined queries.
     #[default]
     Standard,
 }
@@ -24,7 +24,7 @@ impl Convention {
         }
     }
 
-    /// The value of a query for which a measure is undefined.
+    /// The value of a query whose measure is undefined.
     pub(super) fn undefined(self) -> Option<f64> {
         match self {
             Self::Letor => Some(0.0),
@@ -33,7 +33,7 @@ impl Convention {
     }
 }
 
-/// The worth of a document by its grade `y`, its label.
+/// The gain of a document, by its grade `y`, which is its label.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub(super) enum Gain {
     /// `y` (K. Järvelin and J. Kekäläinen, ACM TOIS 20(4), 2002).
@@ -44,9 +44,8 @@ pub(super) enum Gain {
 }
 
 impl Gain {
-    /// Gains of documents with labels from 0 to `largest`, as shares of one unit: NDCG is a ratio, so
-    /// a unit changes nothing. It is 1 where gains are in the range of numbers, and else the size of
-    /// the largest gain.
+    /// Gains of documents with labels from 0 to `largest`, as shares of a unit. NDCG is a ratio, so a unit changes
+    /// nothing. It is 1 if gains stay in range, and otherwise the size of the largest gain.
     pub(super) fn up_to(self, largest: f64) -> Gains {
         match self {
             Self::Linear if (LEAST..=GREATEST).contains(&largest) => Gains::Labels,
@@ -58,14 +57,14 @@ impl Gain {
     }
 }
 
-/// Labels between which sums of their products with discounts neither overflow nor lose digits.
+/// Labels whose products with discounts have sums that neither overflow nor lose digits.
 const LEAST: f64 = 1e-280;
 const GREATEST: f64 = 1e280;
 
-/// The largest label of which 2^32 gains `2^y - 1` have a finite sum, with room to spare.
+/// The largest label for which the sum of 2^32 gains `2^y - 1` is finite, with room to spare.
 const EXPONENT: f64 = 960.0;
 
-/// The least largest label from which on `2^y - 1` keeps most of its digits.
+/// The least largest label for which `2^y - 1` keeps most of its digits.
 const FEW_BITS: f64 = 1e-3;
 
 /// The gains of a query, see [`Gain::up_to`].
@@ -75,11 +74,11 @@ pub(super) enum Gains {
     Labels,
     /// `2^y - 1`.
     Exponential,
-    /// `2^y - 1` of labels near 0, where the difference would cancel.
+    /// `2^y - 1` of labels near 0, computed without cancellation.
     NearZero,
-    /// `(2^y - 1) / 2^largest`, which is 1 at most.
+    /// `(2^y - 1) / 2^largest`, which is at most 1.
     Powers { largest: f64 },
-    /// `y / largest`, which is the ratio of both gains where labels are out of range.
+    /// `y / largest`, the ratio of both kinds of gain for labels out of range.
     Shares { largest: f64 },
 }
 
@@ -97,7 +96,7 @@ impl Gains {
     }
 }
 
-/// How a measure reads labels and ranks: what its name says, and what counts where it says nothing.
+/// A measure's rules for labels and ranks: from its name, or by default.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub(super) struct Rules {
     /// Discounts, ties and undefined queries.
@@ -106,8 +105,7 @@ pub(super) struct Rules {
     pub(super) relevant_from: Option<f64>,
     /// Gain of a grade, for NDCG.
     pub(super) gain: Gain,
-    /// The largest grade of the scale, for ERR; `None`: the largest label of the data set, at
-    /// least 0.
+    /// The largest grade of the scale, for ERR; `None`: the largest label of the data set, at least 0.
     pub(super) max_grade: Option<f64>,
 }
 
@@ -121,7 +119,7 @@ impl From<Convention> for Rules {
 }
 
 impl Rules {
-    /// These rules for a data set with these `labels`: with the largest grade, if it was not given.
+    /// These rules for a data set with these `labels`. A missing largest grade comes from them.
     pub(super) fn of(self, labels: &[f64]) -> Self {
         // The largest label, at least 0.
         let largest = || labels.iter().copied().fold(0.0, f64::max);
@@ -137,12 +135,12 @@ impl Rules {
             .map_or(label > 0.0, |least| label >= least)
     }
 
-    /// `R = (2^label - 1) / 2^Y` in `[0, 1]`, 0 for labels below 0.
+    /// `R = (2^label - 1) / 2^Y` in `[0, 1]`, and 0 for negative labels.
     ///
-    /// Written `2^(label - Y) - 2^-Y`, which cannot overflow. A label above `Y`
-    /// (of another data set) is taken as `Y`.
+    /// It is computed as `2^(label - Y) - 2^-Y`, which cannot overflow. A label above `Y`, from another data set,
+    /// counts as `Y`.
     pub(super) fn stop_probability(self, label: f64) -> f64 {
-        // A scale that is none has grade 0 alone, as clamping has no other answer.
+        // An invalid scale has only grade 0, which clamping needs.
         let grade = self.max_grade.filter(|grade| grade.is_finite());
         let grade = grade.unwrap_or(0.0).max(0.0);
         let label = label.clamp(0.0, grade);

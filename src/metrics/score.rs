@@ -9,15 +9,14 @@ use super::ranking::mean;
 /// The JSON: `{"mean": 0.5, "standard_error": 0.1, "queries": 9}`, without the values of queries.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Score {
-    /// The mean over the queries that have a value; `None` where none has.
+    /// The mean over the queries that have a value; `None` if none has.
     pub mean: Option<f64>,
-    /// Standard error of the mean: the deviation of queries (with one degree of freedom less)
-    /// over the root of their number. `None` for fewer than two queries, and where squares of
-    /// deviations are beyond the doubles.
+    /// Standard error of the mean: the deviation of queries (with one degree of freedom less) over the root of
+    /// their number. `None` for fewer than two queries, and if squared deviations overflow.
     pub standard_error: Option<f64>,
-    /// Queries that have a value.
+    /// Number of queries with a value.
     pub queries: usize,
-    /// The value of each query, in order; empty where they were not kept.
+    /// The value of each query, in order. Empty if they were not kept.
     #[serde(skip)]
     pub per_query: Vec<Option<f64>>,
 }
@@ -43,7 +42,7 @@ impl Score {
         }
     }
 
-    /// Queries without a value, among the kept ones.
+    /// Number of kept queries without a value.
     pub fn left_out(&self) -> usize {
         self.per_query.len().saturating_sub(self.queries)
     }

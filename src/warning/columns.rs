@@ -1,9 +1,8 @@
-//! Columns that deserve a second look: they number the rows, tell the labels, or differ a lot in their units.
+//! Columns that deserve a second look: they number the rows, reveal the labels, or have very different units.
 //!
-//! - A column that is a number times the label plus another in every row is the label again. By chance that is too
-//!   unlikely only where there are many rows or labels: the product of the shares of the labels of all rows is to be
-//!   below one in a million.
-//! - Deviations within queries are those that the column classes know: no column is read for them.
+//! - A column that is a linear function of the label in every row reveals it. Chance can do that if there are few
+//!   rows or labels. So the product of the label shares of all rows must be below one in a million.
+//! - The column classes know the deviations within queries, so no column is read for them.
 
 use std::sync::OnceLock;
 
@@ -19,26 +18,26 @@ use crate::linalg::centring::sparse_moments;
 /// Logarithm of the chance below which labels in a column are no accident.
 const RARE: f64 = -14.0;
 
-/// What a column is that has the labels in it.
+/// The words for a column that contains the labels.
 const LABELS: &str = "is the label times a number plus another in every row: it tells the labels, and other rows have none";
 
-/// Columns that deserve a second look, found among columns of the same rows that come some at a time.
+/// Columns that deserve a second look. Columns of the same rows may come in several batches.
 #[derive(Debug, Default)]
 pub struct OddColumns {
-    /// The labels, once they were looked at.
+    /// The labels, once they have been examined.
     told: OnceLock<Option<Labels>>,
-    /// Features with numbers of rows, and what these are.
+    /// Features with numbers of rows, and the words for these.
     numberings: Vec<(u32, &'static str)>,
-    /// Features that tell the labels.
+    /// Features that reveal the labels.
     labels: Vec<u32>,
 }
 
 impl OddColumns {
-    /// Looks at the stored columns of `data`, which may be some of all.
+    /// Examines the stored columns of `data`, which may be one of several batches.
     pub fn look(&mut self, data: &Dataset<'_>) {
         let labels = self.told.get_or_init(|| Labels::of(data));
         let positions = (0..data.stored_columns()).into_par_iter();
-        // Few columns are odd, of millions.
+        // Few of millions of columns are odd.
         let odd = positions.filter_map(|position| {
             let (column, feature) = (data.column(position), data.feature(position));
             let number = numbering(column, feature, data);
@@ -55,7 +54,7 @@ impl OddColumns {
         }
     }
 
-    /// Warns of those that number the rows or tell the labels, as `data` name and count the columns.
+    /// Warns of columns that number the rows or reveal the labels, as `data` name and count columns.
     pub fn warnings(&self, data: &Dataset<'_>) -> Vec<Warning> {
         let labels = self.labels.iter().map(|&feature| (feature, LABELS));
         let warning = |(feature, what): (u32, &str)| {
@@ -71,7 +70,7 @@ impl OddColumns {
     }
 }
 
-/// Warns of columns in units that differ a lot.
+/// Warns of columns with very different units.
 pub(super) fn units(classes: &ColumnClasses, data: &Dataset<'_>) -> Option<Warning> {
     let [(least, small), (largest, large)] = classes.deviations()?;
     let scale = Remedy::Set(Parameter::Scale, "sd");
@@ -89,15 +88,15 @@ pub(super) fn units(classes: &ColumnClasses, data: &Dataset<'_>) -> Option<Warni
     })
 }
 
-/// Why no lambda of a grid is made for most columns.
+/// Why no lambda of a grid suits most columns.
 pub(super) enum Cause {
-    /// Their units differ so much that [`units`] tells of it.
+    /// Their units differ so much that [`units`] warns.
     Units,
-    /// A few columns, which these words name, have almost all of the squares of centred rows: they are the unit of grids.
+    /// A few columns, named in these words, have almost all squares of centred rows. They are the unit of grids.
     Dominated(String),
 }
 
-/// Why no lambda of a grid is made for most columns of `data`, if so.
+/// Why no lambda of a grid suits most columns of `data`, if that is so.
 pub(super) fn cause(data: &Dataset<'_>) -> Option<Cause> {
     let of_column = |position| {
         let column = data.column(position);
@@ -132,7 +131,7 @@ pub(super) fn cause(data: &Dataset<'_>) -> Option<Cause> {
     )))
 }
 
-/// What messages call a column.
+/// The name of a column in messages.
 fn called(feature: u32, data: &Dataset<'_>) -> String {
     match data.name_of(feature) {
         Some(name) => format!("column {name:?}"),
@@ -140,12 +139,12 @@ fn called(feature: u32, data: &Dataset<'_>) -> String {
     }
 }
 
-/// The labels of data, of which there are so many different ones that no column has them by chance.
+/// Labels of data with so many different values that no column has them by chance.
 #[derive(Debug)]
 struct Labels {
     /// A row with the least label, and one with the largest.
     ends: [usize; 2],
-    /// How many rows have the most frequent label.
+    /// Number of rows with the most frequent label.
     most: usize,
 }
 
@@ -162,11 +161,11 @@ impl Labels {
             most = most.max(run.len());
         }
         let ends = [*rows.first()?, *rows.last()?];
-        // Each of many columns has a chance.
+        // Each of many columns has its chance.
         (chance + (data.width() as f64).ln() < RARE).then_some(Self { ends, most })
     }
 
-    /// Whether a column is a number times the label plus another.
+    /// Whether a column is a linear function of the label.
     fn are_told_by(&self, column: Column<'_>, data: &Dataset<'_>) -> bool {
         let labels = data.labels();
         if column.rows.len() + self.most < labels.len() {
@@ -191,7 +190,7 @@ impl Labels {
     }
 }
 
-/// The sum of the squares of a column, centred within queries.
+/// The sum of squares of a column, centred within queries.
 fn squares(column: Column<'_>, data: &Dataset<'_>) -> f64 {
     let parts = column.by_query(data.queries());
     let squares = parts.map(|(_, rows, part)| sparse_moments(part.values, rows.len()).1);
@@ -203,7 +202,7 @@ mod tests {
     use super::*;
     use crate::data::parsed;
 
-    /// A look at rows with these labels and values of the first column, in queries of four.
+    /// Examines rows with these labels and values of the first column, in queries of four.
     fn looked(
         rows: usize,
         label: impl Fn(usize) -> f64,
@@ -243,7 +242,7 @@ mod tests {
                     told.starts_with("column 1 is the label times a number"),
                     "{told}"
                 );
-                // One row has another value.
+                // One row has a different value.
                 let (odd, _) = looked(32, label, |row| {
                     value(row) + if row == 9 { 0.7 * slope } else { 0.0 }
                 });
@@ -251,7 +250,7 @@ mod tests {
             }
         }
         assert_eq!(looked(60, binary, binary).0.labels, [0]);
-        // A feature of few rows, or of 0 and 1, may well know the labels; so do squares, and nothing.
+        // A feature of few rows, or of 0 and 1, may know the labels. Squares and constants do not.
         assert!(looked(8, grade, grade).0.labels.is_empty());
         assert!(looked(16, binary, binary).0.labels.is_empty());
         assert!(
@@ -280,7 +279,7 @@ mod tests {
         for size in [1.0, 1e4, 1e-4] {
             assert_eq!(factor(&|row| size * real(row)), None);
         }
-        // One entry of many rows, a constant but for rounding, and a large offset.
+        // One entry in many rows, a constant up to rounding, and a large offset.
         assert_eq!(factor(&|row| f64::from(u8::from(row == 3))), None);
         assert_eq!(factor(&|row| 0.1 + row as f64 * 1e-17), None);
         assert_eq!(factor(&|row| 1.6e9 + row as f64), None);

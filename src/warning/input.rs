@@ -1,4 +1,4 @@
-//! Preferences and models that were read, and may mean something else.
+//! Preferences and models from files that may mean something else.
 
 use rankrls_files::counted;
 
@@ -7,7 +7,7 @@ use crate::data::{Dataset, Preference};
 use crate::model::Unfinished;
 
 impl Warning {
-    /// Warns of a model called `name` that a run wrote on the way, or when it was interrupted.
+    /// Warns of a model called `name` that an unfinished run wrote.
     pub fn of_unfinished(name: &str, progress: Option<Unfinished>) -> Option<Self> {
         let progress = progress?;
         Some(Self::from(format!(
@@ -15,8 +15,8 @@ impl Warning {
         )))
     }
 
-    /// Warns of preferences among rows of the input of `data`, each from its `line`, that join rows of two queries,
-    /// or most of which prefer the smaller label.
+    /// Warns of preferences among rows of the input of `data`, each from its `line`. They deserve a warning if they
+    /// join rows of two queries, or if most prefer the smaller label.
     pub fn of_preferences(
         data: &Dataset<'_>,
         preferences: &[Preference],

@@ -1,6 +1,6 @@
 //! Warnings: texts that say which data and results deserve a second look.
 //!
-//! Nothing is wrong for certain, so that nothing is refused; on sound data there are none.
+//! Nothing is certainly wrong, so nothing is refused. Sound data have no warnings.
 //!
 //! ```
 //! use rankrls::data::sample;
@@ -40,13 +40,13 @@ use crate::tune::Tuned;
 
 pub use columns::OddColumns;
 
-/// A fact that deserves a second look. [`Display`](fmt::Display) words it for users.
+/// A fact that deserves a second look. [`Display`](fmt::Display) gives the text for users.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Warning {
-    /// The column that it is about: its number from 0 on, and what the data call it.
+    /// The column that it is about: its number from 0 on, and its name in the data.
     pub column: Option<(Feature, String)>,
-    /// What was seen, and what to do about it; of a column what comes after its name.
+    /// The finding, and what to do about it. For a column, it follows the column's name.
     pub text: String,
 }
 
@@ -71,12 +71,12 @@ macro_rules! warning {
     ($($text:tt)+) => { Warning::from(format!($($text)+)) };
 }
 
-/// The largest label whose gain is a number that people have in mind.
+/// The largest label with a plausible gain.
 const LARGEST_GRADE: f64 = 31.0;
 
 impl Warning {
-    /// Warns of one name more than columns, as where a file counts from 0, or of a name of two columns. Rows of a corpus
-    /// may lack its last columns.
+    /// Warns of one name more than columns, as in a file that counts from 0, or of a name of two columns. Rows of a
+    /// corpus may lack its last columns.
     pub fn of_names(data: &Dataset<'_>) -> Option<Self> {
         if let Some(repeated) = repeated_name(data) {
             return Some(repeated);
@@ -92,7 +92,7 @@ impl Warning {
         })
     }
 
-    /// Warns of queries that were read, whose rows stand apart or whose identifiers may stand for several.
+    /// Warns of scattered queries, and of identifiers that may stand for several queries.
     pub fn of_loaded(loaded: &Loaded) -> Vec<Self> {
         let returned = loaded.returned.as_ref().map(|(id, line)| {
             warning!(
@@ -105,13 +105,13 @@ impl Warning {
         returned.into_iter().chain(cut).collect()
     }
 
-    /// Warns of query identifiers that may stand for several.
+    /// Warns of identifiers that may stand for several queries.
     pub fn of_identifiers(queries: &Queries) -> Option<Self> {
         let mut ids = queries.ids().into_iter().flat_map(Strings::iter);
         ids.find(|id| is_rounded(id)).map(|id| rounded(id, ""))
     }
 
-    /// Warns of names, columns and labels that look as if the data were read wrongly.
+    /// Warns of names, columns and labels that suggest a misread file.
     pub fn of_columns(data: &Dataset<'_>) -> Vec<Self> {
         let mut warnings: Vec<Self> = Self::of_names(data).into_iter().collect();
         let mut odd = OddColumns::default();
@@ -122,13 +122,13 @@ impl Warning {
         warnings
     }
 
-    /// Warns of columns of `data` in units that differ a lot, where no scale makes them alike: as their `classes` know
-    /// it, so that no column is read again.
+    /// Warns of columns of `data` with very different units, if no scale removes them. The `classes` know the
+    /// deviations, so no column is read again.
     pub fn of_units(classes: &ColumnClasses, data: &Dataset<'_>) -> Option<Self> {
         columns::units(classes, data)
     }
 
-    /// Warns of queries and labels that teach little or nothing.
+    /// Warns of queries and labels with little or no information.
     pub fn of_queries(data: &Dataset<'_>) -> Vec<Self> {
         let (queries, labels) = (data.queries(), data.labels());
         let mut warnings = Vec::new();
@@ -150,7 +150,7 @@ impl Warning {
         warnings
     }
 
-    /// Warns of measures that make gains of these large `labels`.
+    /// Warns of measures that turn these large `labels` into gains.
     pub fn of_grades(metrics: &[Metric], labels: &[f64]) -> Option<Self> {
         let largest = labels.iter().copied().fold(0.0, f64::max);
         let large = |metric: Metric, largest: f64, remedy: String| {
@@ -173,7 +173,7 @@ impl Warning {
             let remedy = format!("judge by {measures}, or make grades of them");
             large(*metric, metric.max_grade().unwrap_or(largest), remedy)
         };
-        // The second would say the same.
+        // The second warning would say the same.
         of_gains.or_else(of_scale)
     }
 
@@ -203,10 +203,10 @@ impl Warning {
         ))
     }
 
-    /// Warns of a number `chosen`, called `what`, that is the least or the largest of those `tried`, which have these
-    /// results: a number beyond them may do better. Names the columns of `data` that leave the others no lambda of a
-    /// grid, if there are any. Else there is nothing to tell where results are flat, nor where the units of columns are
-    /// [told of](Self::of_units).
+    /// Warns of a number `chosen`, called `what`, at an edge of the numbers `tried`, which have these results: a
+    /// number beyond may be better. Names the columns of `data` that leave the others no lambda of a grid, if there
+    /// are any. Otherwise does not warn if results are flat, or if [`of_units`](Self::of_units) warns of the
+    /// columns' units.
     pub fn of_edge(
         what: impl fmt::Display,
         chosen: f64,
@@ -239,7 +239,7 @@ impl Warning {
         ))
     }
 
-    /// Warns of a selection of `taken` features, where more were `asked` for.
+    /// Warns of a selection of `taken` features, if more were `asked` for.
     pub fn of_exhausted(taken: usize, asked: usize) -> Self {
         warning!(
             "selected {taken} features, not {asked}: the data has {} to select from",
@@ -247,8 +247,8 @@ impl Warning {
         )
     }
 
-    /// Warns of conjugate gradients that ended early, at this `residual`; `part` are words for the models that were
-    /// solved for, such as "hold-outs by ".
+    /// Warns of conjugate gradients that ended early, at this `residual`. `part` names the models that were solved
+    /// for, such as "hold-outs by ".
     pub(crate) fn of_residual(part: &str, lambda: Lambda, residual: f64, tolerance: f64) -> Self {
         warning!(
             "with lambda {} {part}conjugate gradients came to a residual of {residual:.1e}, not {tolerance:.0e}",
@@ -256,9 +256,9 @@ impl Warning {
         )
     }
 
-    /// Warns of a large condition number, or of a large `bound` of it, mostly far above the loss.
+    /// Warns of a large condition number, or of a large `bound` on it, which is usually far above the loss.
     fn of_condition(condition: f64, bound: bool) -> Option<Self> {
-        // Nothing is said where half of the digits are left, or three quarters lost at most.
+        // Silent if half of the digits remain, or at most three quarters are lost by a bound.
         let (silent, about, most) = if bound {
             (1e12, "up to", " at most")
         } else {
@@ -280,11 +280,11 @@ impl Warning {
     }
 }
 
-/// The first name that two columns have: only one of them can be found by it.
+/// The first name of two columns. It can find only one of them.
 fn repeated_name(data: &Dataset<'_>) -> Option<Warning> {
     let (names, hasher) = (data.names()?, RandomState::new());
     let named = names.named().filter(|(_, name)| !name.is_empty());
-    // A table of millions of names takes ten times as much as 32 bits of their hashes, with their columns.
+    // For millions of names, a table would take ten times the memory of 32-bit hashes with their columns.
     let hashed = |(feature, name)| hasher.hash_one::<&str>(name) << 32 | u64::from(feature);
     let mut hashes: Vec<u64> = Vec::with_capacity(names.len());
     hashes.extend(named.map(hashed));
@@ -308,7 +308,7 @@ fn repeated_name(data: &Dataset<'_>) -> Option<Warning> {
     ))
 }
 
-/// Warns of a query identifier that may stand for several, which is `place`.
+/// Warns of a query identifier that may stand for several queries. `place` follows it.
 fn rounded(id: &str, place: &str) -> Warning {
     warning!(
         "the query identifier {id:?}{place} is a number with fewer digits than it had, as spreadsheets and floats \
@@ -316,7 +316,7 @@ fn rounded(id: &str, place: &str) -> Warning {
     )
 }
 
-/// Labels -1 beside grades from 0 on; -1, 0 and 1 are a scale of their own.
+/// Labels -1 beside grades from 0 on. But -1, 0 and 1 are their own scale.
 fn not_judged(labels: &[f64]) -> Option<Warning> {
     let is_grade = |label: &f64| label.fract() == 0.0 && (-1.0..=LARGEST_GRADE).contains(label);
     let rows = labels.iter().filter(|label| **label == -1.0).count();
@@ -329,8 +329,8 @@ fn not_judged(labels: &[f64]) -> Option<Warning> {
     })
 }
 
-/// Queries whose rows are as many as their ids say, or for several queries of one size a multiple. Half of
-/// them are to have exactly as many: ids from 1 on divide many numbers of rows.
+/// Queries whose numbers of rows equal their ids. For several queries of one size, a multiple also counts. Half of
+/// them must be equal, since ids from 1 on divide many numbers of rows.
 fn sizes_as_queries(queries: &Queries) -> Option<Warning> {
     let ids = queries.ids().filter(|ids| ids.len() > 2)?;
     let mut same = 0;
@@ -351,7 +351,7 @@ fn sizes_as_queries(queries: &Queries) -> Option<Warning> {
     })
 }
 
-/// Warns of a teacher's `lambda` at the edge of those `tried`.
+/// Warns of a teacher's `lambda` at the edge of the `tried` ones.
 fn of_teacher(lambda: Lambda, tried: &[Lambda], dominated: bool) -> Warning {
     let value = lambda.value();
     let below = tried.iter().all(|other| other.value() >= value);
@@ -368,7 +368,7 @@ fn of_teacher(lambda: Lambda, tried: &[Lambda], dominated: bool) -> Warning {
 }
 
 impl Dataset<'_> {
-    /// Warnings about the data, before anything is learnt. O(nnz) time at most.
+    /// Warnings about the data, before learning. O(nnz) time at most.
     pub fn warnings(&self) -> Vec<Warning> {
         let mut warnings = Warning::of_columns(self);
         warnings.extend(Warning::of_identifiers(self.queries()));
@@ -405,7 +405,7 @@ impl Selection {
 }
 
 impl Tuned {
-    /// Where the chosen ridge parameter is at an edge of those tried on `train`.
+    /// A warning if the chosen ridge parameter is at an edge of the tried ones, on `train`.
     ///
     /// # Panics
     /// As [`chosen`](Self::chosen).
@@ -422,7 +422,7 @@ impl Tuned {
         Warning::of_edge("the chosen lambda", self.lambda().value(), tried, train)
     }
 
-    /// Warnings about the result of a choice on `train`.
+    /// Warnings about a choice on `train`.
     ///
     /// # Panics
     /// As [`chosen`](Self::chosen).
@@ -434,12 +434,12 @@ impl Tuned {
 }
 
 impl Training {
-    /// Warnings about the result of a training on `train`, whose columns had this `scale`.
+    /// Warnings about a training on `train`, whose columns had this `scale`.
     pub fn warnings(&self, train: &Dataset<'_>, scale: Scale) -> Vec<Warning> {
         let best = self.best();
         let mut warnings: Vec<Warning> = Vec::new();
         warnings.extend(Warning::of_condition(best.condition, true));
-        // Each kernel has a grid of its own.
+        // Each kernel has its own grid.
         let grid = self.cells.iter().filter(|cell| cell.kernel == best.kernel);
         let result = |cell: &Cell| {
             cell.measure
@@ -518,6 +518,43 @@ mod tests {
             assert!(found[0].starts_with(begin), "{found:?}");
         }
         assert_eq!(data(48, grades).warnings(), []);
+    }
+
+    #[test]
+    fn rows_that_nobody_judged_are_told_of() {
+        for (labels, judged) in [
+            ([-1.0, 0.0, 1.0, 2.0], false),
+            ([-1.0, 0.0, 4.0, 0.0], false),
+            // Labels on their own scale.
+            ([-1.0, 0.0, 1.0, 0.0], true),
+            ([-1.0, 1.0, -1.0, 1.0], true),
+            ([-2.0, -1.0, 0.0, 1.0], true),
+            ([0.0, 1.0, 2.0, 3.0], true),
+            ([-1.0, 0.0, 90.0, 2.0], true),
+        ] {
+            let found = told(&data(48, |row| labels[row * 3 % 4]).warnings());
+            let said = |text: &String| text.contains("-1 often means not judged");
+            assert_eq!(found.iter().any(said), !judged, "{labels:?} {found:?}");
+        }
+    }
+
+    #[test]
+    fn counts_as_grades_are_told_of() {
+        let labels = [2000.0, 5.0, 0.0];
+        for (metric, remedy) in [
+            ("ndcg@10", "take ndcg@10:linear"),
+            ("err", "judge by map, p@K, mrr"),
+        ] {
+            let told = Warning::of_grades(&[metric.parse().unwrap()], &labels).unwrap();
+            let gain = format!("gain in {metric} is 2^label - 1");
+            assert!(
+                told.text.contains(&gain) && told.text.contains(remedy),
+                "{told}"
+            );
+        }
+        for sound in ["ndcg@10:linear", "map", "cindex"] {
+            assert_eq!(Warning::of_grades(&[sound.parse().unwrap()], &labels), None);
+        }
     }
 
     #[test]

@@ -1,28 +1,28 @@
-//! Columns that count the rows, as an index does, or give each row an identifier.
+//! Columns that count the rows, like an index, or give each row an identifier.
 //!
-//! A selection takes such a column wherever the order of the rows knows of the labels, and on other rows
-//! it means nothing. Sound columns are too unlikely to look like these by chance:
+//! A selection takes such a column if the order of the rows reveals the labels. On other rows it means nothing.
+//! Sound columns rarely look like these by chance:
 //!
-//! - numbers that rise, or fall, by the same step from row to row of the file: `0, 1, ..., m - 1`, and what
-//!   scaling makes of them; `0, 1, ..., m - 1` also in any order, as where an index of pandas was shuffled;
-//! - whole numbers that rise by 1 from row to row, and begin again with another part of the rows;
-//! - whole numbers of which none comes back, where the name of the column ends as names of identifiers do.
+//! - numbers that rise or fall by the same step from row to row of the file: `0, 1, ..., m - 1`, or a multiple of
+//!   it. Also `0, 1, ..., m - 1` in any order, like a shuffled index of pandas;
+//! - whole numbers that rise by 1 from row to row, and begin again in another part of the rows;
+//! - different whole numbers, under a name with the ending of an identifier.
 //!
-//! `1, 2, ..., m` in another order may be ranks, which are among the best features there are.
+//! `1, 2, ..., m` in another order may be ranks, which are excellent features.
 //!
-//! Only columns with an entry in each row are looked at, or in all rows but one of each query.
+//! A column is examined if every row has an entry, or every row except one in each query.
 
 use std::collections::HashSet;
 
 use crate::data::{Column, Dataset};
 
-/// Fewer rows tell nothing: 1, 2, 3 and 4 may be a feature.
+/// Fewer rows show nothing: 1, 2, 3 and 4 may be a feature.
 const LEAST_ROWS: usize = 10;
 
-/// How far a number may be from its place, in steps: it may have had 32 bits once.
+/// Largest distance of a number from its place, in steps: it may have had 32 bits.
 const ROUNDING: f64 = 0.05;
 
-/// Last words of names of identifiers.
+/// Last words in names of identifiers.
 const ID_WORDS: [&str; 14] = [
     "id",
     "ids",
@@ -40,15 +40,15 @@ const ID_WORDS: [&str; 14] = [
     "asin",
 ];
 
-/// What numbers that count the rows are, after the name of their column.
+/// The words for numbers that count the rows. They follow the column's name.
 const ROWS: &str =
     "counts the rows, as an index of pandas or R does, and says nothing of other rows";
 
-/// What numbers are of which each row has another one.
+/// The words for numbers that differ in every row.
 const IDENTIFIERS: &str =
     "has another whole number in each row, as identifiers are, which say nothing of other rows";
 
-/// What the numbers in the `column` of a feature are, where they number the rows of `data`.
+/// The words for the numbers in the `column` of a feature, if they number the rows of `data`.
 pub(super) fn numbering(
     column: Column<'_>,
     feature: u32,
@@ -60,14 +60,14 @@ pub(super) fn numbering(
         return None;
     }
     let whole = column.values.iter().all(|value| value.fract() == 0.0);
-    // One row may have 0, which is no entry.
+    // One row may have 0, which is not stored.
     let complete = present + 1 >= rows;
     if !whole && !complete {
         return None;
     }
     let values = data.in_input_order(of_rows(column, data));
     if complete && (is_evenly_spaced(&values) || counts_from_zero(&values)) {
-        // Places in the only query, or years, count its rows with good reason.
+        // In a single query, places and years count its rows with good reason.
         let from_first = values.contains(&0.0) || values.contains(&1.0);
         return (queries > 1 || from_first).then_some(ROWS);
     }
@@ -81,7 +81,7 @@ pub(super) fn numbering(
     (complete && is_named() && never_repeats(&values)).then_some(IDENTIFIERS)
 }
 
-/// Whether a name ends as those of identifiers do: `doc_id`, `Row.ID`, `docId`.
+/// Whether a name ends like an identifier's: `doc_id`, `Row.ID`, `docId`.
 fn is_of_identifiers(name: &str) -> bool {
     let mut word = String::new();
     let mut lower = false;
@@ -108,7 +108,7 @@ fn of_rows(column: Column<'_>, data: &Dataset<'_>) -> Vec<f64> {
     values
 }
 
-/// Whether each of several values is as far from the one before it.
+/// Whether all neighbouring values have the same difference.
 fn is_evenly_spaced(values: &[f64]) -> bool {
     let [first, .., last] = values else {
         return false;
@@ -119,11 +119,11 @@ fn is_evenly_spaced(values: &[f64]) -> bool {
     step != 0.0 && step.is_finite() && values.iter().enumerate().all(is_in_place)
 }
 
-/// Whether each of the whole numbers from 0 on is there once, in any order.
+/// Whether each whole number from 0 on occurs once, in any order.
 fn counts_from_zero(values: &[f64]) -> bool {
     let mut taken = vec![false; values.len()];
     values.iter().all(|&value| {
-        // Past the end, or between two numbers, it is none of them.
+        // A number past the end, or between two whole numbers, fails.
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
         let place = value as usize;
         let mark = taken.get_mut(place).filter(|_| place as f64 == value);
@@ -131,8 +131,8 @@ fn counts_from_zero(values: &[f64]) -> bool {
     })
 }
 
-/// Whether whole numbers count the rows of a few parts of the data, each from the first number on. Parts
-/// that are queries have places of rows in them, which may be a feature.
+/// Whether whole numbers count the rows of a few parts of the data, each from the first number on. Numbers that
+/// begin again in each query are places, which may be a feature.
 fn begins_again(values: &[f64], queries: usize) -> bool {
     let first = values[0];
     let mut parts = 1;
@@ -152,7 +152,7 @@ fn never_repeats(values: &[f64]) -> bool {
 mod tests {
     use super::*;
 
-    /// What the numbers in a column of this name are, in queries of so many rows.
+    /// The words for the numbers in a column of this name, in queries of `size` rows.
     fn found(size: usize, name: &str, values: &[f64]) -> Option<&'static str> {
         let row =
             |(row, value): (usize, &f64)| format!("{} qid:{} 1:{value}\n", row % 3, row / size);
@@ -162,12 +162,12 @@ mod tests {
         numbering(data.column(0), 0, &data)
     }
 
-    /// `value` of each of the numbers from 0 on.
+    /// `value` of each whole number from 0 on.
     fn all(rows: u32, value: impl Fn(f64) -> f64) -> Vec<f64> {
         (0..rows).map(|row| value(row.into())).collect()
     }
 
-    /// `values` in an order that follows nothing.
+    /// `values` in an arbitrary order.
     fn shuffled(mut values: Vec<f64>) -> Vec<f64> {
         let rows = values.len();
         (0..rows).for_each(|row| values.swap(row, (row * 7 + 3) % rows));
@@ -176,7 +176,7 @@ mod tests {
 
     #[test]
     fn columns_that_count_rows_are_told_from_others() {
-        // As a column of 32 bits has it.
+        // Like a column of 32 bits.
         #[expect(clippy::cast_possible_truncation)]
         let narrow = |row: f64| f64::from((row / 7.0 - 3.0) as f32);
         let parts = [all(20, |row| row), all(16, |row| row)].concat();
@@ -188,7 +188,7 @@ mod tests {
             (2, Some(ROWS), all(12, |row| 100.0 + row)),
             (2, Some(ROWS), all(12, |row| 10.0 * row)),
             (2, None, all(9, |row| 1.0 + row)),
-            // Indices of parts that were put together; places in queries may be a feature.
+            // Indices of joined parts. Places in queries may be a feature.
             (4, Some(ROWS), parts),
             (4, None, all(36, |row| row % 4.0)),
             // A single query has places, but no years.

@@ -1,9 +1,9 @@
-//! Test data that a model was trained on.
+//! Test data that a model has been trained on.
 
 use super::Warning;
 use crate::data::{DataHash, Dataset, Queries};
 
-/// The one sentence for test data that are the training data.
+/// The warning of test data that are the training data.
 fn seen() -> Warning {
     let text = "the test data are the training data: measures of rows that a model has learnt from promise too much; \
                 measure rows that it has not seen";
@@ -11,15 +11,15 @@ fn seen() -> Warning {
 }
 
 impl Warning {
-    /// Warns of test `data` that are those of a model's training, by the `trained` hash that the model has of these.
-    /// Rows and queries have to be in the order of then: a hash tells no more.
+    /// Warns of test `data` that a model was trained on, by the model's `trained` hash. A hash only finds rows and
+    /// queries in the same order.
     pub fn of_training_data(trained: DataHash, data: &Dataset<'_>) -> Option<Self> {
         (DataHash::of(data) == trained).then(seen)
     }
 
-    /// Warns of `test` data that are the training data `train`, with so many `nonzeros` and this `hash`: queries of
-    /// the same names with the same labels, in any order, and as many entries; or, without names, equal data. Test
-    /// data that only share some queries are not told of.
+    /// Warns of `test` data that are the training data `train`, which have these `nonzeros` and this `hash`. Either
+    /// they have equal numbers of entries, and queries of the same names with the same labels, in any order. Or they
+    /// have no names and are equal. Test data that share only some queries cause no warning.
     pub fn of_test(
         train: &Dataset<'_>,
         nonzeros: usize,
@@ -38,7 +38,7 @@ impl Warning {
     }
 }
 
-/// The labels of each query, ascending, by its name; `None` where queries have no names.
+/// The ascending labels of each query, by its name. `None` if queries have no names.
 fn labels_by_name<'d>(data: &'d Dataset<'_>) -> Option<Vec<(&'d str, Vec<f64>)>> {
     let queries: &Queries = data.queries();
     let labels = queries.ranges().map(|range| {
@@ -75,7 +75,7 @@ mod tests {
         assert!(same(&rows.join("\n")));
         rows.rotate_left(2);
         assert!(same(&rows.join("\n")));
-        // A teacher of the training data changes nothing, and entries may be elsewhere.
+        // A teacher of the training data, and entries elsewhere, change nothing.
         let taught = train
             .clone()
             .with_teacher(vec![1.0, 0.0, 1.0, 0.0])
@@ -84,7 +84,7 @@ mod tests {
         let rows = train.project(&[]).unwrap();
         let found = Warning::of_test(&rows, train.nonzeros(), || DataHash::of(&train), &train);
         assert!(found.is_some());
-        // Without names they have to be equal.
+        // Without names, they must be equal.
         let nameless = TRAIN.replace(" qid:a", "").replace(" qid:b", "");
         let nameless = parsed(&nameless);
         assert!(of_test(&nameless, &nameless).is_some());

@@ -33,7 +33,7 @@ def quality(options, folder, ranking):
     command += [*ranking, "--model", folder / f"{STRATEGIES[0]}.json"]
     found = subprocess.run(command, check=True, capture_output=True, text=True)
     document = json.loads(found.stdout)
-    # Models come before scores, whatever the order of arguments.
+    # Models come before scores in any order of arguments.
     own, sign = (1, -1) if ranking[0] == "--scores" else (0, 1)
     pair = document["comparisons"][0]["metrics"]["cindex"]
     return {

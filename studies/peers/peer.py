@@ -2,8 +2,9 @@
 
     python peer.py SELECTOR TRAIN TEST K[,K...] LAMBDA SCORES [--label-scale raw|sqrt-sd]
 
-Every selector sees query-centred data, so that least squares on it is RankRLS. `SCORES` takes the
-scores of the rows of TEST. Time counts from the centred data on, reading and centring apart.
+Every selector sees query-centred data, so that least squares on it is RankRLS. The file SCORES
+receives the scores of the rows of TEST. Time counts from the centred data on, without reading
+and centring.
 """
 
 import argparse
@@ -28,7 +29,7 @@ def read(path, width=None):
         data = subprocess.run(["zstd", "-dc", path], check=True, capture_output=True).stdout
     else:
         data = pathlib.Path(path).read_bytes()
-    # scikit-learn takes numbers for queries.
+    # scikit-learn only reads numbers for queries.
     numbers = {}
     number = lambda found: b"qid:%d" % numbers.setdefault(found[1], len(numbers))
     data = re.sub(rb"qid:(\S+)", number, data)
@@ -60,7 +61,7 @@ def algorithm_1(x, y, queries, k, lam):
     c_cache, u_cache = x / lam, x.copy()
     chosen = []
     for _ in range(k):
-        # Memory stays at two caches: candidates in blocks.
+        # Blocks of candidates keep memory at two caches.
         errors = np.full(n, np.inf)
         for start in range(0, n, 8192):
             block = slice(start, min(start + 8192, n))
@@ -95,7 +96,7 @@ def algorithm_1(x, y, queries, k, lam):
 
 
 def ridge(x, y, chosen, lam):
-    """Features and RankRLS weights of them."""
+    """Features and their RankRLS weights."""
     s = x[:, chosen]
     weights = np.linalg.solve(s.T @ s + lam * np.eye(len(chosen)), s.T @ y)
     return list(chosen), weights
@@ -104,8 +105,8 @@ def ridge(x, y, chosen, lam):
 def sequential(x, y, queries, k, lam, columns=16):
     """scikit-learn's SequentialFeatureSelector with Ridge and LeaveOneGroupOut.
 
-    It fits queries x candidates models a step, far too many: timed on the first `columns`
-    columns and one step, from which the time of all is worked out.
+    It fits queries x candidates models a step, far too many. So this times the first `columns`
+    columns and one step, and computes the time of all from it.
     """
     from sklearn.feature_selection import SequentialFeatureSelector
     from sklearn.linear_model import Ridge
@@ -124,10 +125,11 @@ def sequential(x, y, queries, k, lam, columns=16):
 
 
 def penalised(share):
-    """Lasso (share 1) or elastic net: of a falling penalty, the model of most columns up to k.
+    """Lasso (share 1) or elastic net: under a falling penalty, the largest model up to k columns.
 
-    The penalty falls by a twentieth, and is bisected where columns come several at once. A fit has the
-    columns that the sequential strong rule keeps (R. Tibshirani et al., 2012), and those it missed.
+    The penalty falls by a twentieth, and is bisected where several columns enter at once. A fit
+    has the columns that the sequential strong rule keeps (R. Tibshirani et al., 2012), and
+    columns that the rule missed.
     """
     from sklearn.linear_model import ElasticNet
 
@@ -171,7 +173,7 @@ def penalised(share):
 
 
 def matching_pursuit(x, y, queries, k, lam):
-    """scikit-learn's OrthogonalMatchingPursuit, columns scaled to one length as it wants them."""
+    """scikit-learn's OrthogonalMatchingPursuit, with columns scaled to one length as it requires."""
     from sklearn.linear_model import OrthogonalMatchingPursuit
 
     norms = np.sqrt(np.einsum("ij,ij->j", x, x))
@@ -193,7 +195,7 @@ def best_subset(x, y, queries, k, lam):
 
 
 def most(x, y, ks, lam, worth):
-    """The columns that are worth most, with RankRLS weights."""
+    """The columns of the largest `worth`, with RankRLS weights."""
     order = np.argsort(-worth, kind="stable")
     for k in ks:
         chosen = order[:k]
@@ -201,7 +203,7 @@ def most(x, y, ks, lam, worth):
 
 
 def trees(x, y, queries, ks, lam):
-    """The columns of most gain in LightGBM's LambdaMART, on grades of five parts of each query."""
+    """The columns of most gain in LightGBM's LambdaMART, on five grades within each query."""
     from lightgbm import LGBMRanker
 
     ranks = np.empty(len(y))
@@ -209,7 +211,7 @@ def trees(x, y, queries, ks, lam):
         rows = np.flatnonzero(queries == query)
         ranks[rows] = y[rows].argsort().argsort() / len(rows)
     grades = np.minimum((5 * ranks).astype(int), 4)
-    # Rows of a query follow each other, in the order that they were numbered by.
+    # Rows of a query follow each other, in the order of the query numbers.
     order = np.argsort(queries, kind="stable")
     model = LGBMRanker(n_estimators=100, num_leaves=15, min_child_samples=5, n_jobs=2, verbose=-1)
     model.fit(x[order], grades[order], group=np.bincount(queries))
@@ -224,12 +226,12 @@ def mutual_information(x, y, queries, ks, lam):
 
 
 def each(select):
-    """A selector of one k, for several."""
+    """Makes a selector of one k a selector of several."""
     return lambda x, y, queries, ks, lam: (select(x, y, queries, k, lam) for k in ks)
 
 
 def of_rankrls(train, test, k, lam, scores):
-    """The Python package on the sparse data as they are; it centres them itself."""
+    """The Python package on sparse data, which it centres itself."""
     import rankrls
 
     x, y, qid, _ = rankrls.read(train)

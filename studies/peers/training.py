@@ -39,8 +39,8 @@ def rlscore():
             tools = pathlib.Path(name) / RELEASE / "rlscore/utilities/array_tools.py"
             text = tools.read_text().replace(", dtype=np.long, copy=False", "")
             tools.write_text(text.replace(", copy = False", ""))
-            # QueryRankRLS uses nothing that is compiled, but imports it. The archive has it as C
-            # that Cython 0.25 wrote, and that no longer compiles.
+            # QueryRankRLS uses no compiled code, but imports it. The archive has C code by Cython
+            # 0.25, which no longer compiles.
             for path in tools.parents[1].glob("**/*.c"):
                 path.with_suffix(".py").write_text("")
             tools.parents[2].rename(folder)
@@ -51,7 +51,7 @@ def rlscore():
 
 
 def train(data, scores, lambdas):
-    """Trains for every ridge parameter; the files `scores` take predictions of left-out queries."""
+    """Trains for every ridge parameter; the files `scores` receive predictions of left-out queries."""
     learner = rlscore()
     x, y, queries = read(data)
     x, predictions = x.tocsr(), np.empty((len(lambdas), len(y)))
@@ -73,7 +73,7 @@ def train(data, scores, lambdas):
 
 
 def printed(command):
-    """The document that a command prints."""
+    """The JSON document of a command."""
     run = subprocess.run(command, capture_output=True, text=True, check=False)
     if run.returncode != 0:
         raise ChildProcessError((run.stderr.strip().splitlines() or ["killed"])[-1])

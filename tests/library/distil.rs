@@ -1,5 +1,5 @@
-//! Distilled selection against its definition: a teacher that is trained again without each query,
-//! and forward selection towards what it says.
+//! Distilled selection against its definition: a teacher is retrained without each query, and forward selection
+//! follows its predictions.
 
 use crate::oracle::problems::problems;
 use crate::oracle::{Problem, drawn_problems, grid, on};
@@ -27,7 +27,7 @@ fn options(strategy: StrategyKind, lambda: f64, others: GreedyRankRls) -> Greedy
     }
 }
 
-/// The labels as they are.
+/// Raw labels.
 fn raw() -> GreedyRankRls {
     GreedyRankRls {
         label_scale: Some(LabelScale::Raw),
@@ -39,7 +39,7 @@ fn teacher(lambdas: &[f64]) -> Lambdas {
     Lambdas::of(&grid(lambdas))
 }
 
-/// Labels less the residuals of models without each query; those of least error.
+/// Labels less the residuals of models without each query, under the lambda of least error.
 fn teacher_predictions(problem: &Problem, lambdas: &[f64]) -> Vec<f64> {
     let labels = problem.centred(&problem.labels);
     let predictions = |&lambda: &f64| {
@@ -82,7 +82,7 @@ fn close(found: &[f64], expected: &[f64]) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-/// Whether each step of `selection` takes the least training error for the labels of `target`.
+/// Checks that each step of `selection` takes the least training error for the labels of `target`.
 fn forward(
     classes: &[usize],
     target: &Problem,
@@ -133,7 +133,7 @@ proptest! {
             return Ok(());
         };
         let classes = problem.representatives();
-        // Rows are centred and weighted already; centring again changes nothing.
+        // Rows are centred and weighted already, so centring again changes nothing.
         let weighted = problem.weighted(weight);
         let taught = blended(&weighted, &teacher_predictions(&weighted, &teaching), share);
         forward(&classes, &taught, &found, lambda)?;
@@ -218,7 +218,7 @@ fn constant(problem: &Problem) -> bool {
     problem.queries().into_iter().all(equal)
 }
 
-/// Labels on a scale, as its table defines it.
+/// Labels on a scale, by the definition in its table.
 fn by_hand(problem: &Problem, scale: LabelScale) -> Vec<f64> {
     let mut labels = problem.labels.clone();
     for range in problem.queries() {
@@ -297,7 +297,7 @@ fn what_cannot_be_taught_is_refused() {
 fn any_number_of_threads_and_any_solver_of_folds_gives_the_same_bits() {
     let data = rankrls::data::sample::train();
     let distil = options(StrategyKind::Distil, 16.0, GreedyRankRls::default());
-    // So little that no system fits, and folds are taken by conjugate gradients.
+    // So little memory that no system fits, and conjugate gradients train the folds.
     let folds = GreedyRankRls {
         memory: Memory::limit(6 << 20),
         ..distil.clone()
@@ -326,8 +326,7 @@ fn least_limit(works: impl Fn(Memory) -> bool) -> u64 {
     enough
 }
 
-/// No memory is asked for a teacher that nobody trains: with its scores in the data, a selection towards it
-/// takes the memory of its strategy, and the bytes of the scores.
+/// Given scores need no teacher. The selection takes the memory of its strategy and the bytes of the scores.
 #[test]
 fn given_scores_take_no_memory_of_a_solver() {
     let first: Vec<usize> = (0..12).collect();
@@ -381,7 +380,7 @@ fn given_scores_take_no_memory_of_a_solver() {
         };
         let trained = least_limit(|memory| tuned(&data, memory));
         let given = least_limit(|memory| tuned(&taught, memory));
-        // The data are there twice at a time, and the folds have their scores.
+        // The data exist twice at a time, and the folds have their scores.
         assert!(
             given < trained + 4 * scores,
             "{strategy}: {given} {trained}"

@@ -33,7 +33,7 @@ fn check(model: &Model, data: &Dataset<'_>, query: usize, versus: Option<usize>)
         assert_eq!(row.label, data.labels()[row.row - 1]);
         let parts = row.contributions.iter();
         let sum: f64 = parts.clone().map(|part| part.contribution).sum();
-        // All terms of the scores have rounding, those that are equal and contribute nothing, too.
+        // All terms of the scores have rounding, even terms that are equal and contribute nothing.
         let terms = |row: usize| {
             let features = model.features.iter();
             let terms = features.map(|one| one.weight * x[[row, one.feature as usize]]);

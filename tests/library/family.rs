@@ -1,5 +1,5 @@
-//! The RankRLS family against `RLScore` (`family.json`, which names its source) and against training
-//! again: objectives, hold-outs that cut queries, pairs, kernels and reduced sets.
+//! The RankRLS family against `RLScore` (`family.json` names its source) and against retraining: objectives,
+//! hold-outs that cut queries, pairs, kernels and reduced sets.
 
 #![expect(
     clippy::cast_possible_truncation,
@@ -79,7 +79,7 @@ fn lambda(run: &Value) -> f64 {
     run["lambda"].as_f64().unwrap()
 }
 
-/// A data set of rows in lists.
+/// A data set from lists of rows.
 fn dense(json: &Value, labels: Vec<f64>, queries: Queries) -> Dataset<'static> {
     let rows: Vec<Vec<f64>> = list(json).iter().map(numbers).collect();
     let (mut indptr, mut places, mut values) = (vec![0], Vec::new(), Vec::new());
@@ -100,7 +100,7 @@ fn data(golden: &Value) -> Dataset<'static> {
     dense(&golden["X"], numbers(&golden["y"]), queries)
 }
 
-/// The groups of all rows by their lists.
+/// The groups of all rows, from lists of rows.
 fn groups_of(lists: &[Vec<usize>], rows: usize) -> Groups {
     let group = |row: usize| lists.iter().position(|list| list.contains(&row)).unwrap();
     Groups::of_rows((0..rows).map(group)).unwrap()
@@ -120,7 +120,7 @@ fn close(found: f64, expected: f64, relative: f64) {
     );
 }
 
-/// Predictions that agree up to a constant: those of a query are relative to its mean.
+/// Compares predictions up to a constant: predictions of a query are relative to its mean.
 #[track_caller]
 fn close_but_for_a_constant(found: &[f64], expected: &[f64], relative: f64) {
     assert_eq!(found.len(), expected.len());
@@ -299,7 +299,7 @@ fn kernels_are_those_of_rlscore() {
             let model = params.fit(data).unwrap();
             let expected = numbers(&run[key]["test_predictions"]);
             let found = model.scores(&test);
-            // The constant of a kernel is that of the coefficients, which sum to 0.
+            // The coefficients sum to 0, so a constant in the kernel changes nothing but the constant.
             close_but_for_a_constant(&found, &expected, 1e-8);
             let expected = numbers(&run[key]["train_predictions"]);
             close_but_for_a_constant(&model.scores(data), &expected, 1e-8);
@@ -381,7 +381,7 @@ fn preferences_are_learnt_as_in_rlscore() {
             ..RankRls::default()
         };
         let model = params.fit(&dataset).unwrap();
-        // More preferences than rows, so that the model is over the rows.
+        // With more preferences than rows, the model is over the rows.
         let twice: Vec<(usize, usize)> = ends.iter().chain(&ends).copied().collect();
         assert!(twice.len() > rows);
         let preference = |(s, e): (usize, usize)| Preference {
@@ -403,8 +403,8 @@ fn preferences_are_learnt_as_in_rlscore() {
     }
 }
 
-/// Weights and predictions for all rows by training on the `kept` ones: each query centred by what is
-/// kept of it.
+/// Weights, and predictions for all rows, of a model trained on the `kept` rows. Each query is centred by its kept
+/// rows.
 fn retrained(problem: &Problem, kept: &[usize], weight: QueryWeight, lambda: f64) -> Vec<f64> {
     let centred = |given: &Vec<f64>| {
         let mut values = given.clone();
@@ -562,7 +562,7 @@ proptest! {
             Ok(groups) => groups,
             Err(_) => Groups::queries(list.len()),
         };
-        // A row for each preference.
+        // One row for each preference.
         let trained_on = |kept: &[usize]| {
             let row = |one: &usize| {
                 let Preference { preferred, other, weight, .. } = list[*one];
@@ -610,7 +610,7 @@ proptest! {
         lambda in lambdas(),
     ) {
         let dataset = problem.dataset();
-        // Precomputed values are those of the linear kernel.
+        // Precomputed values of the linear kernel.
         let product = |i: usize, j: usize| problem.x.iter().map(|x| x[i] * x[j]).sum::<f64>();
         let rows = problem.rows();
         let x = (0..rows).map(|i| (0..rows).map(|j| product(i, j)).collect()).collect();
@@ -712,7 +712,7 @@ fn pairs_of_a_large_query_have_the_same_bits_at_any_number_of_threads() {
         close(found.error, expected.error, 1e-9);
         assert_eq!(found.cindex, expected.cindex);
     }
-    // One pair, by training again.
+    // One pair, by retraining.
     let kept: Vec<usize> = (0..rows).filter(|row| ![5, 299].contains(row)).collect();
     let scores = retrained(&problem, &kept, QueryWeight::Uniform, 2.0);
     let mut pairs = expected.pairs.iter();

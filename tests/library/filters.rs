@@ -1,5 +1,5 @@
-//! FS-ED against densities and divergences of SciPy (`gaussian_kde`, `jensenshannon`) and NDCG of
-//! `rankrls evaluate`, by a reference implementation in NumPy.
+//! FS-ED against a reference in NumPy, with densities and divergences of SciPy (`gaussian_kde`, `jensenshannon`)
+//! and the NDCG of `rankrls evaluate`.
 
 #![allow(
     clippy::unreadable_literal,
@@ -111,7 +111,7 @@ fn a_feature_of_eight_rows_is_judged_as_by_hand() {
     assert_close(filter.psi(0).unwrap(), 2.5275313304734994);
 }
 
-/// Noise in queries of five rows, three grades, some columns nearly all zeros.
+/// Noise in queries of five rows, with three grades and some nearly empty columns.
 fn graded() -> Dataset<'static> {
     let mut next = draws(7);
     let (rows, columns) = (200, 30);
@@ -138,7 +138,7 @@ fn options(k: usize) -> GreedyRankRls {
 fn features_come_by_falling_psi_and_the_steps_are_taken_again() {
     let data = graded();
     let filter = ExpectedDivergence::new(&data).unwrap();
-    // With many zeros, and with few.
+    // One column with many zeros, and one with few.
     let entries = |feature: usize| data.column(feature).rows.len();
     assert!(entries(0) < 10 && entries(1) > 10);
     let selection = select(&data, &options(30), &mut unwatched).unwrap();
@@ -221,7 +221,7 @@ fn paths_of_several_strategies_have_the_filter() {
 fn targets_without_columns_and_labels_that_are_no_grades_are_refused() {
     let data = graded();
     let candidates = options(3).candidates(&data).unwrap();
-    // The rows of data without their columns.
+    // The rows of the data without columns.
     let other = data.features_subset(&[]).unwrap();
     let error = plan(&candidates, &other, &options(3)).unwrap_err();
     assert!(

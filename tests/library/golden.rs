@@ -1,6 +1,5 @@
-//! Real and small data against numbers from elsewhere. The corpora are other people's and live
-//! outside the repository: `RANKRLS_CORPORA` names their folder, and without it the tests that
-//! need them say so and pass.
+//! Real and small data against numbers from other programs. The corpora belong to others and live outside the
+//! repository. `RANKRLS_CORPORA` names their folder. Without it, the tests that need them say so and pass.
 
 #![allow(
     clippy::unreadable_literal,
@@ -24,7 +23,7 @@ use serde::Deserialize;
 use crate::oracle::training::{given, held_out, precision};
 use crate::oracle::{EXACT, by, training};
 
-/// Figures of `golden.json`, which tells where each comes from.
+/// Figures of `golden.json`, which names the source of each.
 #[derive(Deserialize)]
 struct Golden {
     rlscore: Vec<Greedy>,
@@ -58,7 +57,7 @@ fn load(path: &str, options: &ReadOptions) -> Option<Dataset<'static>> {
     )
 }
 
-/// RLScore's three files as svmlight text, a row a line.
+/// RLScore's three files as svmlight text, one row a line.
 fn rlscore(name: &str, options: &ReadOptions) -> Option<Dataset<'static>> {
     let path = corpus(&format!("rlscore-parse/{name}"))?;
     let file = |ending| std::fs::read_to_string(path.with_extension(ending)).unwrap();
@@ -278,8 +277,8 @@ fn rows_in_queries(sizes: &[usize]) -> Dataset<'static> {
     .unwrap()
 }
 
-/// The objective of RLScore's `GlobalRankRLS` sums over all pairs, so that it is RankRLS on one query
-/// with the ridge parameter `lambda / 10`.
+/// RLScore's `GlobalRankRLS` sums over all pairs. So it is RankRLS on one query with the ridge parameter `lambda /
+/// 10`.
 #[test]
 fn one_query_is_the_global_ranking_of_the_authors_implementation() {
     let data = rows_in_queries(&[10]);
@@ -294,13 +293,13 @@ fn one_query_is_the_global_ranking_of_the_authors_implementation() {
     }
 }
 
-/// Scores of models without the rows.
+/// Scores by models trained without the rows.
 #[derive(Deserialize)]
 struct HeldOut {
     lambda: f64,
     /// Every query on its own.
     queries: Vec<f64>,
-    /// The first and the third query together, and the other two.
+    /// The first and third query together, and the other two.
     folds: Vec<f64>,
 }
 

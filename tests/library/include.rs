@@ -1,4 +1,4 @@
-//! Columns that have to be in: they come first, whatever the strategy, and all else is as it would be after them.
+//! Included columns come first under every strategy. All later steps are the same as after them.
 
 use std::path::Path;
 
@@ -20,7 +20,7 @@ use crate::oracle::problems::{lambdas, problems};
 use crate::oracle::{EXACT, Problem, by, drawn_problems, on, outcome};
 use crate::strategies::{check_path, drawn};
 
-/// Up to three columns of different classes, not always the lowest of theirs.
+/// Up to three columns of different classes, which need not be the lowest of their class.
 fn of_different_classes(problem: &Problem, drawn: &[Index]) -> Vec<usize> {
     let representing = problem.representing();
     let mut taken: Vec<usize> = Vec::new();
@@ -34,7 +34,7 @@ fn of_different_classes(problem: &Problem, drawn: &[Index]) -> Vec<usize> {
     taken
 }
 
-/// With columns of data that count from 1.
+/// With included columns of data that count from 1.
 fn including(options: GreedyRankRls, features: &[usize]) -> GreedyRankRls {
     let number = |&feature: &usize| ColumnName::Number(1 + feature as u64);
     GreedyRankRls {
@@ -47,7 +47,7 @@ fn features(steps: &[Step]) -> Vec<usize> {
     steps.iter().map(|step| step.feature as usize).collect()
 }
 
-/// Settings of a strategy that have to do with what its steps judge and learn.
+/// Settings of a strategy that affect its steps.
 fn variants(strategy: StrategyKind, lambda: f64) -> Vec<GreedyRankRls> {
     let plain = by(strategy, 6, lambda);
     let mut all = vec![
@@ -80,8 +80,8 @@ fn variants(strategy: StrategyKind, lambda: f64) -> Vec<GreedyRankRls> {
     all
 }
 
-/// Holds a selection that has to have these columns to one that was given its first steps, to its own resumptions,
-/// and to threads and ranks.
+/// Compares a selection with included columns to one resumed from its first steps, to its own resumptions, and to
+/// threads and ranks.
 fn check(data: &Dataset<'_>, options: &GreedyRankRls, included: &[usize]) {
     let candidates = options.candidates(data).unwrap();
     let asked = including(options.clone(), included);
@@ -103,7 +103,7 @@ fn check(data: &Dataset<'_>, options: &GreedyRankRls, included: &[usize]) {
             .all(|step| step.criterion.is_some() == ranked)
     );
     let whole = outcome(whole);
-    // Steps that are given are no other steps.
+    // Given steps change no later step.
     let mut given = select_among(
         &candidates,
         data,
@@ -194,8 +194,8 @@ proptest! {
     }
 }
 
-/// Six queries of three rows. Column 1 tells rows of the first query apart and of no other; column 2 is column 0 but
-/// for the second query.
+/// Six queries of three rows. Column 1 varies in the first query alone. Column 2 equals column 0 except in the
+/// second query.
 fn with_columns_of_one_query() -> Problem {
     let mut next = crate::oracle::draws(7);
     let mut column = || (0..18).map(|_| next(9) as f64).collect::<Vec<f64>>();
@@ -232,7 +232,8 @@ fn a_fold_goes_on_without_a_column_that_tells_nothing_there() {
         assert_eq!(model.columns()[..3], [1, 0, 2]);
         let mut begins: Vec<&[u32]> = tuned.chosen().folds.iter().map(|fold| &fold[..2]).collect();
         begins.sort_unstable();
-        // One fold has the only query that column 1 tells of; another the one that tells columns 0 and 2 apart.
+        // One fold holds out the only query in which column 1 varies. Another holds out the query that
+        // distinguishes columns 0 and 2.
         assert_eq!(begins[0], [0, 2], "{rule:?}");
         assert!(begins[1..].iter().all(|fold| *fold == [1, 0]), "{rule:?}");
         let folds = tuned.chosen().folds.iter();
@@ -241,7 +242,7 @@ fn a_fold_goes_on_without_a_column_that_tells_nothing_there() {
     }
 }
 
-/// Rows whose labels the first column says, and 30 columns of noise.
+/// Rows whose labels the first column gives, and 30 columns of noise.
 fn noisy() -> Dataset<'static> {
     let mut next = crate::oracle::draws(3);
     let labels: Vec<f64> = (0..80).map(|_| next(5) as f64).collect();
@@ -270,11 +271,11 @@ fn a_model_without_them_is_not_chosen() {
             };
             let (model, tuned) = options.fit(&data).unwrap();
             assert_eq!(model.columns()[..4], [5, 6, 7, 8], "{rule}");
-            // Models on the way have values, though none of them is chosen.
+            // Models on the way have values, but none of them is chosen.
             assert!(tuned.chosen().points[0].score.mean.is_some());
         }
     }
-    // Where folds choose lambda, models have more features than 20 if they have to.
+    // If folds choose lambda, models may need more than 20 features.
     let many: Vec<usize> = (1..24).collect();
     let model = including(GreedyRankRls::new(24, None), &many).fit(&data);
     let model = model.unwrap();
@@ -282,7 +283,7 @@ fn a_model_without_them_is_not_chosen() {
     assert!(model.columns()[..23].iter().copied().eq(1..24));
 }
 
-/// Columns `a`, minus `a` but for a constant in each query, a constant one, and two of one name.
+/// Column `a`, minus `a` plus a constant in each query, a constant column, and two columns of one name.
 fn named() -> Dataset<'static> {
     let columns = [
         [1.0, 0.0, 2.0, 0.0, 1.0, 5.0],
@@ -372,7 +373,7 @@ fn what_cannot_be_included_is_refused_with_the_reason() {
         ),
     ] {
         assert_eq!(refused(&data, &asked(3, include)), text);
-        // Folds that would choose lambda say so, too.
+        // Folds that would choose lambda report it, too.
         let auto = GreedyRankRls {
             lambda: None,
             ..asked(3, include)

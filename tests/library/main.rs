@@ -1,4 +1,4 @@
-//! The library against its definition, against figures of others, and at the ends of its range.
+//! The library against its definition, against figures of other programs, and at the ends of its range.
 
 mod distil;
 mod explain;

@@ -1,4 +1,4 @@
-//! What is held counts towards the limit, whatever is asked for.
+//! Held memory counts towards every limit.
 
 use rankrls::data::sample;
 use rankrls::greedy::job::{plan, select, unwatched};
@@ -13,7 +13,7 @@ use rankrls::{
 
 const HELD: u64 = 12_345;
 
-/// The bytes that a selection that does not fit would take.
+/// The bytes that a refused selection needs.
 fn bytes_needed(error: &rankrls::Error) -> u64 {
     let text = error.to_string();
     let (_, behind) = text.split_once(" need").expect("what it needs");
@@ -26,7 +26,7 @@ fn lambda() -> Lambda {
     Lambda::new(1.0).unwrap()
 }
 
-/// The least limit under which `run` gets the memory that it needs.
+/// The least limit under which `run` gets its memory.
 fn least(run: &dyn Fn(Memory) -> Result<()>) -> u64 {
     let mut limit = 1;
     loop {
@@ -42,7 +42,7 @@ fn least(run: &dyn Fn(Memory) -> Result<()>) -> u64 {
     }
 }
 
-/// The least limit without `HELD` bytes, with which it is just so much more.
+/// The least limit without `HELD` bytes. Checks that holding them raises it by just as much.
 fn counts_what_is_held(name: &str, run: &dyn Fn(Memory) -> Result<()>) -> u64 {
     let limit = least(run);
     let refused = run(Memory::limit(limit).holding(1)).unwrap_err();
@@ -56,7 +56,7 @@ fn counts_what_is_held(name: &str, run: &dyn Fn(Memory) -> Result<()>) -> u64 {
     limit
 }
 
-/// Bytes of what was known before, if `grid` on `data` uses it, and the least limit without.
+/// The least limits with known classes and without, if `grid` on `data` uses them, and the classes.
 fn trained(name: &str, grid: &RankRls, data: &Dataset<'_>) -> (u64, u64, ColumnClasses) {
     let classes = grid.column_classes(data).unwrap();
     let by = |known: Option<&ColumnClasses>| {
@@ -101,7 +101,7 @@ fn models_of_columns_count_it_under_every_objective() {
         let mut grid = grid(objective);
         grid.preferences = (objective == Objective::Pairs).then(|| preferences(&data));
         let (found, given, classes) = trained(objective.name(), &grid, &data);
-        // Classes that are known are used, and not found again.
+        // Known classes are used, and not found again.
         assert_eq!(found, given, "{objective}");
         assert!(found > data.memory() + classes.memory(), "{objective}");
     }
@@ -133,7 +133,7 @@ fn kernels_and_reduced_sets_count_it() {
         assert_eq!(with, without + classes.memory(), "{objective}");
         let beside = without - data.memory();
         let values = 8 * (data.rows() as u64).pow(2);
-        // The system of a few preferences is small, whatever the rows.
+        // The system of a few preferences is small for any number of rows.
         let few = objective == Objective::Pairs;
         assert_eq!(beside < values + values / 10, few, "{objective}: {beside}");
     }
@@ -146,11 +146,11 @@ fn kernels_and_reduced_sets_count_it() {
     };
     let (without, with, classes) = trained("basis", &grid, &data);
     assert_eq!(with, without + classes.memory());
-    // The data that were mapped are in use.
+    // The mapped data are in use.
     assert!(without > data.memory());
 }
 
-/// A kernel that is given is checked as a whole, whatever the basis.
+/// A given kernel is checked as a whole, for any basis.
 #[test]
 fn a_basis_of_a_given_kernel_counts_all_its_values() {
     const ROWS: usize = 120;
@@ -218,7 +218,7 @@ fn grids_count_it_with_data_and_validation() {
         }
     };
     let fits = |limit: u64| tunes(Memory::limit(limit), None);
-    // The least limit, found by halves.
+    // Find the least limit by bisection.
     let (mut below, mut limit) = (0, 64 << 20);
     while limit - below > 1 {
         let middle = below + (limit - below) / 2;
@@ -248,17 +248,17 @@ fn a_choice_counts_it() {
     let limit = 1 << 30;
     let (_, choice) = chosen(Memory::limit(limit));
     assert_eq!(choice.unwrap().reason, None);
-    // Without the memory for folds nothing is chosen, and nothing refused that a selection has the memory for.
+    // Without memory for folds, nothing is chosen, and a selection that fits is not refused.
     let (options, choice) = chosen(Memory::limit(limit).holding(limit));
     assert_eq!(options.lambda, Some("1/16u".parse().unwrap()));
     let reason = choice.unwrap().reason.unwrap();
     assert!(reason.contains("are allowed"), "{reason}");
 }
 
-/// A teacher of all data may take more than those of folds: the exact strategy then takes its place.
+/// A teacher on all data may take more than the folds' teachers. Then the exact strategy takes its place.
 #[test]
 fn a_choice_that_does_not_fit_is_left_out() {
-    // A teacher has numbers for each row, and these are few columns.
+    // A teacher has numbers for each row, and the columns are few.
     let first: Vec<u32> = (0..300).collect();
     let data = sample::train().features_subset(&first).unwrap();
     let (found, choice) = choose(
@@ -298,7 +298,7 @@ fn a_choice_that_does_not_fit_is_left_out() {
     assert!(reason.contains("are allowed"), "{reason}");
     assert!(told.strategy[0].chosen && !told.strategy[1].chosen);
     assert!(plan(&candidates, &data, &options).is_ok());
-    // Of a list that somebody gave, no strategy takes the place of another.
+    // In a given list, no strategy replaces another.
     let mut listed = choice.clone();
     listed.strategy.reverse();
     let asked = by(distil, Memory::limit(most - 1));
@@ -307,7 +307,7 @@ fn a_choice_that_does_not_fit_is_left_out() {
     assert!(listed.strategy.iter().all(|one| one.reason.is_none()));
 }
 
-/// Classes are refused before they take the memory, by whichever way they are asked for.
+/// Every way to ask for classes refuses them before they take memory.
 #[test]
 fn every_way_to_fit_looks_at_the_limit_before_classes_are_made() {
     let data = sample::train();
@@ -339,7 +339,7 @@ fn every_way_to_fit_looks_at_the_limit_before_classes_are_made() {
     }
 }
 
-/// A model of all columns takes more than their weights.
+/// A model of all columns takes more than its weights.
 #[test]
 fn a_trained_model_counts() {
     let data = sample::train();

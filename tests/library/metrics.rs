@@ -134,14 +134,14 @@ fn expectation(metric: Metric, labels: &[f64], scores: &[f64], max: f64) -> Opti
     Some(sum / f64::from(count))
 }
 
-/// A measure of one query whose labels are the data set.
+/// A measure of a data set of one query.
 fn one(metric: Metric, labels: &[f64], scores: &[f64], convention: Convention) -> Option<f64> {
     let queries = Queries::single(labels.len()).ok()?;
     let judge = Judge::new(metric, convention, labels, &queries);
     judge.of_query(0, &mut scores.to_vec())
 }
 
-/// All measures of one query whose labels are the data set.
+/// All measures of a data set of one query.
 fn all(labels: &[f64], scores: &[f64], convention: Convention) -> Vec<Option<f64>> {
     let metrics = parse_list(NAMES).unwrap().into_iter();
     metrics
@@ -161,7 +161,7 @@ fn close(found: Option<f64>, expected: Option<f64>) -> bool {
     }
 }
 
-/// Labels and scores with many ties, of `sizes` documents.
+/// Labels and scores with many ties. `sizes` are numbers of documents.
 fn query(sizes: std::ops::Range<usize>) -> impl Strategy<Value = (Vec<f64>, Vec<f64>)> {
     let label = prop_oneof![4 => (0..4i32).prop_map(f64::from), 1 => -2.0..3.0];
     let score = (0..4i32).prop_map(|score| f64::from(score) / 3.0);
@@ -252,7 +252,7 @@ proptest! {
     }
 }
 
-/// Large groups of ties: the recursion of ERR against equal labels elsewhere.
+/// Large groups of ties, where ERR uses a recursion.
 #[test]
 fn err_of_one_relevant_among_many_tied() {
     let n = 2000u32;
@@ -304,9 +304,8 @@ fn average_precision_of_scikit_learn() {
     assert!(close(found, Some(0.866_666_666_666_666_7)), "{found:?}");
 }
 
-/// The functions `MAP`, `PrecisionAtN` and `NDCG` of `Eval-Score-4.0.pl` under
-/// perl 5, on four queries (ties, a query without relevant documents, short
-/// ones), averaged as its `EvalQuery` and `OuputResults` do, at full precision.
+/// The functions `MAP`, `PrecisionAtN` and `NDCG` of `Eval-Score-4.0.pl` under perl 5, at full precision. The four
+/// queries have ties, no relevant documents, or few documents. Averages follow its `EvalQuery` and `OuputResults`.
 #[test]
 fn letor_of_the_perl_script() {
     let grades = [
@@ -343,7 +342,7 @@ fn letor_of_the_perl_script() {
     }
 }
 
-/// `first` less zero, compared as [`paired`] does.
+/// `first` compared with zero by [`paired`].
 fn differences(first: &[f64]) -> rankrls::metrics::Paired {
     let first: Vec<Option<f64>> = first.iter().copied().map(Some).collect();
     let second = vec![Some(0.0); first.len()];
@@ -373,7 +372,7 @@ fn few_paired_queries_of_scipy() {
     assert!(near(Some(high), 0.135, 0.003), "{high}");
 }
 
-/// The same of 60 differences, with 10^6 draws of signs (seed 0).
+/// The same for 60 differences, with 10^6 draws of signs (seed 0).
 #[test]
 fn many_paired_queries_of_scipy() {
     let all: Vec<f64> = (0..60_u32)

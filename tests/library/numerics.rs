@@ -1,4 +1,4 @@
-//! Numbers at the ends of their range, and answers that lose digits.
+//! Numbers at the ends of their range, and loss of digits.
 
 use std::collections::BTreeMap;
 
@@ -19,7 +19,7 @@ use crate::oracle::problems::problems;
 use crate::oracle::training::{scores, train, weights};
 use crate::oracle::{EXACT, Problem, by, drawn_problems, strategies};
 
-/// Powers of ten that values, labels and lambda are multiplied by.
+/// Powers of ten that multiply values, labels and lambda.
 fn powers() -> impl Strategy<Value = i32> {
     prop_oneof![
         3 => Just(0),
@@ -68,8 +68,7 @@ proptest! {
     }
 }
 
-/// Columns of noise, some of them nearly the same as another one, some scaled, a lambda from
-/// moderate to tiny: what loses digits.
+/// Problems that lose digits: columns of noise, nearly equal or scaled columns, and a lambda from moderate to tiny.
 fn delicate() -> impl Strategy<Value = (Problem, f64)> {
     let sizes = prop::collection::vec(2..5_usize, 3..7);
     (sizes, 2..7_usize).prop_flat_map(|(sizes, columns)| {
@@ -91,7 +90,7 @@ fn delicate() -> impl Strategy<Value = (Problem, f64)> {
                     let near = |(a, b): (&f64, &f64)| a * (1.0 + b * 10f64.powi(-distance));
                     like.iter().zip(&values).map(near).collect()
                 } else if kind == 2 {
-                    // Seen in one query alone, and a little in the next.
+                    // Visible in one query, and slightly in the next.
                     let query = other.index(sizes.len());
                     let start: usize = sizes[..query].iter().sum();
                     let within = start..start + sizes[query];
@@ -130,7 +129,7 @@ fn share(found: &[f64], exact: &[f64]) -> f64 {
     distance / length(&mut exact.iter().copied()).max(f64::MIN_POSITIVE)
 }
 
-/// What was lost, as shares of the error and of the weights.
+/// Losses, as shares of the error and of the weights.
 struct Loss {
     strategy: StrategyKind,
     condition: f64,
@@ -138,7 +137,7 @@ struct Loss {
     weights: f64,
 }
 
-/// What exact strategies lose on a problem.
+/// The losses of exact strategies on a problem.
 fn losses(problem: &Problem, lambda: f64) -> Vec<Loss> {
     let data = problem.dataset();
     let exact = StrategyKind::ALL.into_iter().filter(|kind| kind.is_exact());
@@ -158,8 +157,8 @@ fn losses(problem: &Problem, lambda: f64) -> Vec<Loss> {
     exact.map(loss).collect()
 }
 
-/// As many digits are lost as the condition number has, give or take three: the table in
-/// `docs/promises.md`, printed with `--nocapture`, of ten times as many problems: `RANKRLS_LONG=10`.
+/// The condition number gives the number of lost digits, up to three more or less. Prints the table in
+/// `docs/promises.md` with `--nocapture`, for ten times as many problems with `RANKRLS_LONG=10`.
 #[test]
 fn the_condition_number_tells_how_many_digits_are_lost() {
     let mut runner = TestRunner::deterministic();
@@ -174,7 +173,7 @@ fn the_condition_number_tells_how_many_digits_are_lost() {
                 weights,
             } = loss;
             if condition > 1e14 {
-                // Nothing may be left; there is a warning.
+                // All digits may be lost, with a warning.
                 continue;
             }
             let most = 1e3 * f64::EPSILON * condition + 1e-12;
@@ -226,7 +225,7 @@ fn values_beyond_their_squares_are_refused() {
         );
     }
     assert!(selected(&column([1e49, 0.0, 1.0, 0.0]), 1.0).is_ok());
-    // A training has the same rule, and the same for lambdas that vanish.
+    // Training has the same rules, also for vanishing lambdas.
     let trained = |value: f64, lambda: f64, solver: Solver| {
         let options = RankRls {
             lambdas: Lambda::new(lambda).unwrap().into(),
@@ -253,7 +252,7 @@ fn values_beyond_their_squares_are_refused() {
     }
 }
 
-/// A column that is too small to matter beside others gets no weight, and makes no trouble.
+/// A column too small to matter beside others gets no weight, and does no harm.
 #[test]
 fn values_that_vanish_have_no_effect() {
     for value in [1e-300, 5e-324, 1e-170] {
@@ -281,8 +280,8 @@ fn following(value: f64) -> Problem {
     }
 }
 
-/// Where squares of all columns vanish, every column would look alike: refused, by every strategy and
-/// solver, and no trouble once columns are scaled.
+/// If the squares of all columns vanish, all columns look alike. Every strategy and solver refuses them. Scaled
+/// columns are fine.
 #[test]
 fn columns_whose_squares_vanish_are_refused_or_scaled() {
     for value in [1e-150, 1e-200, 1e-300, 5e-324] {
@@ -301,7 +300,7 @@ fn columns_whose_squares_vanish_are_refused_or_scaled() {
                 "{solver}: {text}"
             );
         }
-        // The least number has no digits to tell its multiples by.
+        // Multiples of the least number have no digits to differ in.
         for scale in [Scale::Sd, Scale::Max]
             .into_iter()
             .filter(|_| value > 1e-310)
@@ -327,8 +326,8 @@ fn columns_whose_squares_vanish_are_refused_or_scaled() {
     assert_eq!(selected(&following(1.0), 1.0).unwrap().features(), [1]);
 }
 
-/// Numbers out of range are one fault, of one kind and in the same words, whoever meets it: a selection, a
-/// training, a teacher, or paths of a grid, which say no more and no less.
+/// Numbers out of range are one fault, in the same words everywhere: in a selection, a training, a teacher, and
+/// paths of a grid.
 #[test]
 fn numbers_out_of_range_are_one_fault() {
     let labels = |size: f64| {
@@ -445,7 +444,7 @@ fn kernels_of_tiny_values_are_refused() {
     }
 }
 
-/// An offset of labels or columns that all rows have in common changes nothing but rounding.
+/// A common offset of labels or columns changes nothing except rounding.
 #[test]
 fn common_offsets_change_nothing() {
     let mut plain = following(1.0);
@@ -508,7 +507,7 @@ fn a_lambda_that_vanishes_beside_the_values_is_refused() {
         let selection = selected(&problem, lambda).unwrap();
         assert!(selection.weights[0].is_finite() && selection.steps[0].lqo_error.is_finite());
     }
-    // Small beside one is not small beside the other.
+    // A number that is small beside one column need not be small beside another.
     assert!(selected(&column([1e-120, 0.0, 1e-120, 0.0]), 1e-300).is_ok());
 }
 
@@ -541,14 +540,14 @@ fn without_pairs_there_is_nothing_to_select() {
             assert!(refused.contains("a single row"), "{refused}");
         }
     }
-    // Columns are to blame where queries have several rows.
+    // Columns are to blame if queries have several rows.
     let error = selected(&column([1.0, 1.0, 2.0, 2.0]), 1.0).unwrap_err();
     let text = error.to_string();
     assert!(text.starts_with("nothing to select from: "), "{text}");
     assert!(!text.contains("a single row"), "{text}");
 }
 
-/// What the labels of all queries lack for a criterion is what its error says.
+/// A criterion without a value says what the labels lack.
 #[test]
 fn a_criterion_without_a_value_says_what_labels_lack() {
     for (labels, criterion, cause) in [
@@ -569,7 +568,7 @@ fn a_criterion_without_a_value_says_what_labels_lack() {
     }
 }
 
-/// A strategy of one's own that gives these errors for candidates.
+/// A custom strategy that returns these errors for candidates.
 struct Given(fn(usize) -> Vec<f64>);
 
 impl strategy::Strategy for Given {
@@ -607,8 +606,8 @@ fn errors_that_are_not_those_of_the_candidates_are_refused() {
     assert_eq!(first(|_| vec![3.0, 3.0]), Ok(0));
 }
 
-/// The size of the labels changes neither what is selected by a measure nor its values: what is
-/// predicted is on the scale of the labels.
+/// The size of the labels changes neither the selection by a measure nor its values, because predictions scale with
+/// the labels.
 #[test]
 fn a_measure_as_criterion_does_not_see_the_size_of_labels() {
     let plain = following(1.0);
@@ -636,14 +635,14 @@ fn a_measure_as_criterion_does_not_see_the_size_of_labels() {
                     (&small.0, &small.1),
                     "{scale} {metric}"
                 );
-                // Gains depend on the size of labels, the order of the best does not.
+                // Gains depend on the size of labels, but the order of the best does not.
                 assert_eq!(large.2, small.2, "{scale} {metric} {size:e}");
             }
         }
     }
 }
 
-/// A grid chooses among models that can be judged, and refuses where none can.
+/// A grid chooses among models that can be judged, and refuses if none can.
 #[test]
 fn a_grid_whose_measure_is_undefined_everywhere_is_refused() {
     let grid = |metric: &str, lambdas: Lambdas| RankRls {
@@ -666,11 +665,11 @@ fn a_grid_whose_measure_is_undefined_everywhere_is_refused() {
             assert!(text.contains("is undefined in every query"), "{text}");
             assert!(error.to_string().contains(cause), "{error}");
         }
-        // One model is no choice.
+        // A single model is not a choice.
         let one = grid(metric, "1".parse().unwrap());
         assert!(one.train(&data, None).is_ok());
     }
-    // Undefined in most queries is defined.
+    // A measure that is undefined in most queries is defined.
     problem.labels[0] = 4.0;
     problem.labels[4] = 5.0;
     let found = grid("cindex", several)
@@ -679,7 +678,7 @@ fn a_grid_whose_measure_is_undefined_everywhere_is_refused() {
     assert!(found.cells.iter().all(|cell| cell.measure.is_some()));
 }
 
-/// Rows of one query, with noise in the labels: conjugate gradients have no factor of it.
+/// Rows of one query with noisy labels, for which conjugate gradients have no factor.
 fn noisy() -> Problem {
     let noise = |row: u64, column: u64| {
         let word = (row * 8 + column + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
@@ -704,7 +703,7 @@ fn noisy() -> Problem {
     }
 }
 
-/// However small lambda is, weights are right, or the residual says by how much they are wrong.
+/// For any lambda, weights are right, or the residual tells how wrong they are.
 #[test]
 fn conjugate_gradients_come_near_or_say_how_far_they_are() {
     let data = noisy().dataset();
@@ -735,14 +734,14 @@ fn conjugate_gradients_come_near_or_say_how_far_they_are() {
             off <= 10.0 * residual.max(1e-10),
             "1e{exponent}: {off:e} after {residual:e}"
         );
-        // With a unit of some 1e8 times lambda there are still six digits.
+        // With a unit of about 1e8 times lambda, six digits remain.
         assert!(exponent < -9 || off < 1e-6, "1e{exponent}: {off:e}");
         short += told(&outcome);
     }
     assert!(short > 0);
 }
 
-/// Labels whose squares vanish are refused by every solver; on a scale they are as good as others.
+/// Every solver refuses labels whose squares vanish. On a scale they are as good as others.
 #[test]
 fn labels_whose_squares_vanish_are_refused_or_scaled() {
     for size in [1e-150, 1e-200, 1e-300] {

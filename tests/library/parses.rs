@@ -1,7 +1,7 @@
-//! The corpora that are compiled in, against `parses.json`: dense NumPy on the same files, written
-//! from the paper. It centres columns within queries, runs Algorithm 1 on them with ties to the
-//! lowest feature, and checks every error by training again without each query. Features count from
-//! 1 there, as in the files. `readable.json` is of the other two corpora: `readable.py` makes it.
+//! The compiled corpora against `parses.json`, which dense NumPy made from the same files and the paper. It centres
+//! columns within queries and runs Algorithm 1 with ties to the lowest feature. It checks every error by retraining
+//! without each query. Its features count from 1, as in the files. `readable.py` makes `readable.json` of the other
+//! two corpora.
 
 use std::collections::BTreeMap;
 
@@ -91,7 +91,7 @@ fn cindex(data: &Dataset<'_>, scores: &[f64]) -> f64 {
     measured.unwrap()[0].1.mean.unwrap()
 }
 
-/// Holds features, weights and what they make of unseen sentences.
+/// Checks features, weights, and scores of unseen sentences.
 fn assert_model(
     selection: &Selection,
     features: &[u32],

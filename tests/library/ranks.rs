@@ -1,5 +1,5 @@
-//! Ranks that share the columns select as one with all columns, to the last bit, and so does any
-//! number of threads.
+//! Ranks that share the columns select the same as one rank with all columns, to the last bit. So does any number
+//! of threads.
 
 use crate::oracle::problems::{lambdas, problems};
 use crate::oracle::{Problem, by, drawn_problems, on, outcome};
@@ -17,7 +17,7 @@ use rankrls::{
 
 const RANKS: [usize; 5] = [1, 2, 3, 4, 7];
 
-/// The selection of each of `count` ranks that go on after `steps`.
+/// The selections of `count` ranks that resume after `steps`.
 fn on_ranks(
     data: &Dataset<'_>,
     options: &GreedyRankRls,
@@ -40,7 +40,7 @@ fn check(data: &Dataset<'_>, options: &GreedyRankRls) {
     }
 }
 
-/// Options of a strategy, of all that it can do.
+/// Options of a strategy, with everything that it supports.
 fn options(strategy: StrategyKind) -> impl Strategy<Value = GreedyRankRls> {
     let measure: Measure = "ndcg@3".parse().unwrap();
     (
@@ -139,7 +139,7 @@ fn borrowed_and_owned_columns_select_alike() {
     );
 }
 
-/// A teacher learns from all columns, of which no rank has more than a share.
+/// A teacher learns from all columns, but each rank has only a share.
 #[test]
 fn ranks_take_the_scores_of_a_teacher_as_given() {
     let data = sample::train();

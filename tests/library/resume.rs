@@ -1,4 +1,4 @@
-//! Selections that end early and go on later are the selections that were never interrupted.
+//! A selection that ends early and resumes equals an unbroken one.
 
 use std::ops::{ControlFlow, Range};
 use std::path::Path;
@@ -22,7 +22,7 @@ fn options(lambda: f64) -> GreedyRankRls {
     GreedyRankRls::new(K, Lambda::new(lambda).unwrap())
 }
 
-/// The first 200 rows of the sample, and few enough columns for every strategy.
+/// The first 200 rows of the sample, with few enough columns for every strategy.
 fn data() -> Dataset<'static> {
     let text = lines(0..200);
     let loaded = ReadOptions::new().read_from(text.as_bytes(), "sample");
@@ -46,7 +46,7 @@ fn lines(range: Range<usize>) -> String {
 fn check(candidates: &ColumnClasses, data: &Dataset<'_>, options: &GreedyRankRls) {
     let whole = select_among(candidates, data, options, &[], &mut unwatched).unwrap();
     for taken in 0..=whole.steps.len() {
-        // As it comes back from a file.
+        // As read from a file.
         let json = serde_json::to_string(&whole.steps[..taken]).unwrap();
         let steps: Vec<Step> = serde_json::from_str(&json).unwrap();
         let resumed = select_among(candidates, data, options, &steps, &mut unwatched).unwrap();
@@ -120,7 +120,7 @@ fn steps_of_other_data_are_refused() {
     refused(&other, "step 2 of the earlier run");
 }
 
-/// The model of `data` by these options after so many steps, as it comes back from a file.
+/// The model of `data` by these options after `after` steps, as read from a file.
 fn ended(data: &Dataset<'_>, options: &GreedyRankRls, given: &[Step], after: usize) -> Model {
     let candidates = options.candidates(data).unwrap();
     let mut end = |_: &Step, work: &Selecting<'_>| match work.steps().len() {
@@ -169,7 +169,7 @@ fn a_model_is_gone_on_from_again_and_again() {
         }
         assert_eq!(last, whole);
     }
-    // Where folds have chosen lambda, they do not choose again.
+    // If folds have chosen lambda, they do not choose again.
     let auto = GreedyRankRls::new(K, None);
     let candidates = auto.candidates(&data).unwrap();
     let model = ended(&data, &options(3.0), &[], 4);
@@ -242,7 +242,7 @@ fn models_of_other_runs_are_not_gone_on_from() {
     assert_eq!((more.k, given.len()), (K + 2, 3));
 }
 
-/// Ends a tuning after some steps, and keeps the selections that it finishes.
+/// Ends a tuning after some steps, and keeps its finished selections.
 struct Cut {
     left: usize,
     kept: Vec<PathSteps>,
@@ -252,7 +252,7 @@ impl Cut {
     fn event(&mut self, event: TuneEvent<'_>) -> ControlFlow<()> {
         match event {
             TuneEvent::Selected(finished) => {
-                // As it comes back from a file.
+                // As read from a file.
                 let text = serde_json::to_string(finished).unwrap();
                 self.kept.push(serde_json::from_str(&text).unwrap());
             }
@@ -273,12 +273,12 @@ fn tune_options() -> tune::Tune {
     tune::Tune::new(GreedyRankRls::new(6, None), &lambdas)
 }
 
-/// Other rows than those of `data`.
+/// Rows that `data` lacks.
 fn validation(data: &Dataset<'_>) -> Dataset<'static> {
     rows(200..300, data.width())
 }
 
-/// Cuts a tuning after more and more steps, and holds its end to that of an unbroken one.
+/// Cuts a tuning after more and more steps, and compares its end with an unbroken one.
 fn check_tuning(data: &Dataset<'_>, options: &tune::Tune, step: usize) {
     let candidates = options.selection.candidates(data).unwrap();
     let validation = validation(data);
@@ -299,7 +299,7 @@ fn check_tuning(data: &Dataset<'_>, options: &tune::Tune, step: usize) {
         };
         let found = going_on.run(&mut |event| cut.event(event));
         for finished in &cut.kept {
-            // What was given is not kept twice.
+            // Given selections are not kept twice.
             assert!(given.iter().all(|known| key(known) != key(finished)));
         }
         given.append(&mut cut.kept);
@@ -310,13 +310,13 @@ fn check_tuning(data: &Dataset<'_>, options: &tune::Tune, step: usize) {
             }
             Ok(_) => cuts += 1,
             Err(error) if error.kind() == Kind::Stopped => cuts += 1,
-            // There are models, and the measure is defined for none so far.
+            // There are models, but the measure is defined for none yet.
             Err(error) => assert!(error.to_string().contains("is undefined"), "{error}"),
         }
         assert!(given.len() >= before);
     }
     assert!(cuts > 1, "{cuts}");
-    // A finished run has nothing to keep.
+    // A finished run keeps nothing.
     let (left, kept) = (usize::MAX, Vec::new());
     let mut cut = Cut { left, kept };
     let going_on = tune::Tuning {

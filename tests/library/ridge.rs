@@ -11,7 +11,7 @@ use rankrls::data::{Groups, one_query};
 use rankrls::ridge::{HOLDOUT_TOLERANCE, Holdout, Training};
 use rankrls::{Dataset, HoldOut, Kind, Lambdas, Queries, QueryWeight, RankRls, Scale, Solver};
 
-/// Queries from one row to all rows; more rows than columns and the other way round.
+/// Queries from one row to all rows. Rows may outnumber columns, or the reverse.
 fn drawn() -> impl Strategy<Value = Problem> {
     let sizes = prop_oneof![
         4 => prop::collection::vec(1usize..6, 1..7),
@@ -39,8 +39,8 @@ fn weighing(solver: Solver, query_weight: QueryWeight) -> RankRls {
     }
 }
 
-/// What rounding may do with a system of condition `1 / lambda`, give or take the norms of the
-/// columns, to residuals that are sums of labels.
+/// Rounding of residuals, which are sums of labels, in a system of condition about `1 / lambda`, up to the norms of
+/// the columns.
 fn noise(lambda: f64) -> f64 {
     1e-9 + 1e-12 / lambda
 }
@@ -50,7 +50,7 @@ fn retrained(problem: &Problem, groups: &Groups, lambda: f64) -> Vec<f64> {
     let mut residuals = vec![0.0; problem.rows()];
     let ranges = problem.queries();
     for group in groups.iter() {
-        // As one query that is not to be centred again: rows are centred already.
+        // One query that needs no centring: its rows are centred already.
         let rows: Vec<usize> = group
             .iter()
             .flat_map(|&query| ranges[query].clone())
@@ -120,7 +120,7 @@ proptest! {
         let features: Vec<usize> = (0..problem.x.len()).collect();
         let weighted = problem.weighted(weight);
         let defined = weighted.weights(&features, lambda);
-        // No less than |K|: K a, with a as long as y / lambda, is rounded by a share of 2e-16 of it.
+        // At least |K|. The product K a, with a as long as y / lambda, is rounded by a share of 2e-16 of it.
         let trace: f64 = weighted.x.iter().flatten().map(|value| value * value).sum();
         for solver in Solver::ALL {
             let options = weighing(solver, weight);
@@ -317,7 +317,7 @@ fn values_that_are_too_large_are_an_error() {
     }
 }
 
-/// Wider than it is long and longer than a block of columns, with queries of any size.
+/// More columns than rows and than a block, and queries of any size.
 fn larger() -> Dataset<'static> {
     let (rows, columns) = (700_u64, 900_u64);
     let (mut bounds, mut entries, mut values) = (vec![0], Vec::new(), Vec::new());
@@ -367,7 +367,7 @@ fn solvers_agree_on_larger_data_and_threads_do_not_count() {
             for (one, other) in found.cells.iter().zip(&expected.cells) {
                 let [one, other] = [one, other].map(|cell| cell.holdout.as_ref().unwrap());
                 let pairs = one.predictions.iter().zip(&other.predictions);
-                // Conjugate gradients end by their residual, not by predictions.
+                // Conjugate gradients end by their residual, not by their predictions.
                 let (off, share) = match solver {
                     Solver::ConjugateGradients => (1e-4, 1e-5),
                     _ => (1e-8, 1e-9),

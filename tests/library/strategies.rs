@@ -35,7 +35,7 @@ fn options(k: usize, lambda: f64) -> GreedyRankRls {
     GreedyRankRls::new(k, Lambda::new(lambda).unwrap())
 }
 
-/// Checks a path of selections by what the definition says of each step.
+/// Checks each step of a path against the definition.
 pub(crate) fn check_path(
     problem: &Problem,
     selection: &Selection,
@@ -44,8 +44,8 @@ pub(crate) fn check_path(
     criterion: impl Fn(&[usize], usize) -> f64,
 ) -> Result<(), TestCaseError> {
     let start = problem.error(&[], lambda);
-    // What rounding can do to a sum of squares that began at `start`: models of condition
-    // 1 / lambda, give or take the norms of the columns.
+    // Rounding of a sum of squares that began at `start`, in models of condition about 1 / lambda, up to the norms
+    // of the columns.
     let noise = start * (1e-13 + 1e-15 / lambda);
     let mut selected: Vec<usize> = Vec::new();
     for (number, step) in selection.steps.iter().enumerate() {
@@ -99,7 +99,7 @@ pub(crate) fn check_path(
     Ok(())
 }
 
-/// As [`check_path`], where all features are eligible that are left.
+/// Like [`check_path`], if all remaining features are eligible.
 fn check_steps(
     problem: &Problem,
     selection: &Selection,
@@ -133,7 +133,7 @@ proptest! {
     #[test]
     fn exact_strategies_follow_the_definition(problem in drawn(), lambda in lambdas()) {
         let k = problem.x.len();
-        // The strategies mostly judge the same sets, each of which is trained once.
+        // The strategies mostly judge the same sets, so each set is trained once.
         let known = RefCell::new(HashMap::new());
         let error = |selected: &[usize], candidate| {
             let set = [selected, &[candidate]].concat();
@@ -257,8 +257,8 @@ proptest! {
     }
 }
 
-/// Equal paths, as far as ties in exact arithmetic allow: until the first step whose
-/// error is equal but whose feature differs.
+/// Compares paths as far as ties in exact arithmetic allow: up to the first step with equal errors and different
+/// features.
 fn same_errors(a: Option<&Selection>, b: Option<&Selection>) -> Result<(), TestCaseError> {
     prop_assert_eq!(a.is_some(), b.is_some());
     let (Some(one), Some(other)) = (a, b) else {
@@ -323,15 +323,15 @@ fn an_observer_can_stop_and_keeps_what_there_is() {
     assert_eq!(selection.ending, rankrls::greedy::Ending::Interrupted);
 }
 
-/// Criteria that users ask for.
+/// Criteria for which users ask.
 fn measures() -> impl Strategy<Value = (Metric, Convention)> {
     let metric = prop::sample::select(vec!["cindex", "ndcg@2", "ndcg@10", "map", "mean-ndcg"]);
     let convention = prop::sample::select(vec![Convention::Standard, Convention::Letor]);
     (metric.prop_map(|name| name.parse().unwrap()), convention)
 }
 
-/// A measure of leave-query-out predictions by the definition. `None` where predictions of a
-/// query are so close, and not equal, that rounding may decide their order.
+/// A measure of leave-query-out predictions, by definition. `None` if predictions of a query differ so little that
+/// rounding may decide their order.
 fn measure_by_definition(
     problem: &Problem,
     features: &[usize],
@@ -441,7 +441,7 @@ proptest! {
         scale in prop::sample::select(vec![Scale::Sd, Scale::Max]),
         weight in prop::sample::select(QueryWeight::ALL.to_vec()),
     ) {
-        // Columns that became equal leave the system singular but for lambda.
+        // Columns that became equal make the system singular, except for lambda.
         let lambda = 2f64.powi(exponent);
         let problem = problem.uneven();
         let (divided, divisors) = problem.divided(scale);
@@ -559,7 +559,7 @@ fn labels_out_of_range_are_refused() {
     }
 }
 
-/// Within the range, the scale of the labels changes nothing but the scale of the results.
+/// Within the range, the scale of the labels scales the results and changes nothing else.
 #[test]
 fn labels_of_any_legal_scale_select_alike() {
     for strategy in strategies() {

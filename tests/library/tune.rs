@@ -1,4 +1,4 @@
-//! Tuning against the definition: retraining without each query, folds one by one.
+//! Tuning against the definition: retraining without each query, and one fold after another.
 
 use std::ops::{ControlFlow, Range};
 
@@ -79,8 +79,8 @@ fn centred(values: &[f64]) -> Vec<f64> {
     values.iter().map(|value| value - mean).collect()
 }
 
-/// Least and largest concordance of a query, whichever way predictions fall that differ by
-/// rounding only; `None` without a pair to order.
+/// Least and largest concordance of a query, if predictions that differ only by rounding may fall either way.
+/// `None` without a pair to order.
 fn concordance(labels: &[f64], predictions: &[f64]) -> Option<(f64, f64)> {
     let (mut pairs, mut least, mut most) = (0.0, 0.0, 0.0);
     for i in 0..labels.len() {
@@ -181,7 +181,7 @@ proptest! {
 
     #[test]
     fn folds_are_selections_without_each_of_them(mut problem in drawn(2), seed in 0u64..9, many in any::<bool>(), scale in prop::sample::select(Scale::ALL.to_vec())) {
-        // Measures of grades take labels from 0 on.
+        // Measures of grades need labels from 0 on.
         for label in &mut problem.labels {
             *label = label.abs();
         }
@@ -218,15 +218,14 @@ proptest! {
                 }
             }
         }
-        // The paths of several folds side by side are the same.
+        // Paths of several folds side by side are the same.
         options.rule = Rule::MinImprovement { least: 0.0, patience: 100 };
         let together = tune(&data, &options).unwrap();
         prop_assert_eq!(together.outcomes, tuned.outcomes);
     }
 }
 
-/// Scores of all rows by models trained without their fold, and the folds with fewer than `k`
-/// features to select.
+/// Scores of all rows by models trained without their fold, and the folds with fewer than `k` selectable features.
 fn out_of_fold(
     data: &Dataset<'_>,
     folds: &[Vec<usize>],
@@ -261,7 +260,7 @@ fn out_of_fold(
 #[test]
 fn the_chosen_selection_is_what_select_finds() {
     let data = problem(9).dataset();
-    // Leave-query-out predictions do not judge what a teacher taught.
+    // Leave-query-out predictions do not judge a teacher's lessons.
     for strategy in strategies().filter(|kind| !kind.distils()) {
         for rule in [
             Rule::Best,
@@ -307,7 +306,7 @@ fn query_weights_and_criteria_are_those_of_select() {
             };
             let alone = select(&data, &single, &mut unwatched).unwrap();
             assert_eq!(tuned.selection(), alone);
-            // Predictions are in the units of labels, and queries count the same.
+            // Predictions are in the units of labels, and queries count alike.
             let holdout = problem.weighted(weight).holdout(
                 &features(tuned.chosen(), tuned.k)
                     .into_iter()
@@ -325,7 +324,7 @@ fn query_weights_and_criteria_are_those_of_select() {
                 mean(&squares).unwrap(),
                 1e-3
             ));
-            // A fold without labels to rank has nothing to select from.
+            // A fold without labels to rank cannot select.
             options.holdout = HoldOut::Folds { count: 3, seed: 1 };
             assert!(tune(&data, &options).is_ok());
         }
@@ -368,7 +367,7 @@ fn a_teacher_on_any_number_of_threads_gives_the_same_bits() {
     }
 }
 
-/// Whether any number of threads, and of selections at once, finds the same.
+/// Checks that any number of threads, and of selections at once, finds the same.
 fn same_bits(
     data: &Dataset<'_>,
     other: &Dataset<'_>,
@@ -491,7 +490,7 @@ fn paths_that_improve_no_more_are_left() {
         assert_eq!(counter.grid.unwrap().0, selections * 20 * LAMBDAS.len());
         assert!(taken < 10 * LAMBDAS.len(), "{taken}");
         assert_eq!(counter.finished, LAMBDAS.len());
-        // What was not followed does not change the choice.
+        // Paths that were not followed do not change the choice.
         let paths: Vec<_> = whole.outcomes.iter().map(Outcome::scores).collect();
         assert_eq!(
             rule.choose(Measure::Squared, &paths),
@@ -535,7 +534,7 @@ fn an_observer_can_stop_and_the_choice_is_among_what_there_is() {
     let tuned = stopped(folds, 90).unwrap();
     assert_eq!(tuned.outcomes[0].points.len(), 20);
     assert!(tuned.outcomes[1].points.is_empty());
-    // After the last step there is nothing left to stop.
+    // After the last step, nothing is left to stop.
     let options = options(3, &[1.0]);
     let mut counter = Counter {
         last: 3,
@@ -548,7 +547,7 @@ fn an_observer_can_stop_and_the_choice_is_among_what_there_is() {
 #[test]
 fn a_lambda_that_does_not_fit_does_not_end_the_others() {
     let data = problem(9).dataset();
-    // The lesser lambda comes to need one factor a query, for which nothing is left.
+    // The smaller lambda soon needs one factor a query, for which no memory is left.
     let options = |limit| {
         let mut options = by(StrategyKind::LowMem, 20, &[1e-6, 1.0]);
         options.selection.memory = Memory::limit(limit);
@@ -567,7 +566,7 @@ fn a_lambda_that_does_not_fit_does_not_end_the_others() {
     let refused = |limit| tune(&data, &options(limit)).unwrap_err().to_string();
     let error = refused(1);
     assert!(error.contains("1 bytes are allowed"), "{error}");
-    // A limit that the classes of columns keep, and no selection does.
+    // The column classes fit into this limit, but no selection does.
     let error = refused(needed.unwrap() - (1 << 10));
     assert!(
         error.starts_with("no lambda gives a model") && error.contains("are allowed"),
@@ -691,8 +690,8 @@ fn what_cannot_be_tuned_is_refused() {
     assert!(refused(rule).contains("from 0 on"));
 }
 
-/// The data of `problem`, whose queries have names that do not ascend; unless the seed is 0, queries and the rows
-/// of each stand in another order.
+/// The data of `problem`, with query names that do not ascend. Unless the seed is 0, queries and their rows stand
+/// in another order.
 fn named(problem: &Problem, seed: u64) -> Dataset<'static> {
     let mut next = draws(seed);
     let queries = problem.sizes.len();
@@ -718,7 +717,7 @@ fn named(problem: &Problem, seed: u64) -> Dataset<'static> {
     moved.dataset().regrouped(&ids).unwrap()
 }
 
-/// Alpha, features and weights of a selection by default, of one that was tuned by folds, and of all columns.
+/// Alpha, features and weights of a default selection, of one tuned by folds, and of a model on all columns.
 fn chosen(data: &Dataset<'_>, strategy: StrategyKind) -> Vec<(f64, Vec<u32>, Vec<f64>)> {
     let mut options = GreedyRankRls::new(5, None);
     options.strategy = strategy;

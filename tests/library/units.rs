@@ -1,5 +1,5 @@
-//! Values in other units: times a power of two, a run with lambdas that are shares finds the same
-//! features, errors and scores to the bit, and weights divided by that power.
+//! Values in other units. If values are multiplied by a power of two and lambdas are shares, features, errors and
+//! scores stay the same to the bit. Weights are divided by that power.
 
 use proptest::prelude::*;
 use rankrls::greedy::job::{select, unwatched};
@@ -18,7 +18,7 @@ fn drawn() -> impl Strategy<Value = Problem> {
     problems(prop::collection::vec(1usize..6, 10..14), 1..9)
 }
 
-/// Times a power of two.
+/// Multiplies the columns by a power of two.
 fn times(problem: &Problem, factor: f64) -> Problem {
     let columns = problem.x.iter();
     Problem {
@@ -90,7 +90,7 @@ proptest! {
         };
         let (data, scaled) = (problem.dataset(), times(&problem, factor).dataset());
         match (by(&data), by(&scaled)) {
-            // Columns that are divided by a scale have none of the units left.
+            // Scaled columns have no units left.
             (Ok(found), Ok(again)) if !scale.is_none() => {
                 prop_assert_eq!(found.options.lambda, again.options.lambda);
                 prop_assert_eq!(bits(found.errors()), bits(again.errors()));
@@ -170,7 +170,7 @@ proptest! {
         }
     }
 
-    /// The definition: the mean squared norm of a row, centred, weighted and divided.
+    /// Checks the definition: the mean squared norm of a row, centred, weighted and divided.
     #[test]
     fn the_unit_is_the_mean_squared_norm_of_a_row(
         problem in drawn(),

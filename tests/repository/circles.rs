@@ -1,5 +1,4 @@
-//! No circle of imports between the files of a crate: a reader
-//! can take any file after those that it needs.
+//! The files of a crate import each other without circles, so a reader can read each file after its imports.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -10,13 +9,13 @@ type Module = Vec<String>;
 
 /// A file without its tests.
 struct Source {
-    /// What it brings into scope: `Step` by `crate::path::Step`, with whether that only passes it on.
+    /// The names in scope: `Step` by `crate::path::Step`, and whether the file only re-exports it.
     uses: Vec<(String, Module, bool)>,
-    /// All paths in its code that begin with `crate`, `super` or `self`.
+    /// All paths in its code with `crate`, `super` or `self` at their head.
     paths: Vec<Module>,
 }
 
-/// Lines of code up to the tests, without comments and items for tests alone.
+/// Lines of code before the tests, without comments and test-only items.
 fn code(text: &str) -> String {
     let end = text.find("\n#[cfg(test)]\nmod tests").unwrap_or(text.len());
     let mut lines = text[..end].lines();
@@ -40,7 +39,7 @@ fn code(text: &str) -> String {
     code
 }
 
-/// The paths of a tree such as `a::{b, c::{d, e as f}}`, each with the name that it is known by.
+/// The paths of a tree such as `a::{b, c::{d, e as f}}`, each with its name in scope.
 fn leaves(tree: &str, before: &[String], found: &mut Vec<(String, Module)>) {
     let tree = tree.trim();
     if let Some((path, rest)) = tree.split_once("::{") {
@@ -79,7 +78,7 @@ impl Source {
         let code = code(&fs::read_to_string(path).unwrap());
         let (mut uses, mut paths) = (Vec::new(), Vec::new());
         for statement in code.split(';') {
-            // Attributes and ends of blocks stand before a statement.
+            // Attributes and ends of blocks may precede a statement.
             let Some(at) = statement.rfind("use ") else {
                 continue;
             };
@@ -113,7 +112,7 @@ impl Source {
     }
 }
 
-/// The files of a crate, by their modules.
+/// The files of a crate, by module.
 struct Crate(BTreeMap<Module, Source>);
 
 impl Crate {
@@ -142,7 +141,7 @@ impl Crate {
         Self(all)
     }
 
-    /// The file that has what `path` says in `from`; none outside of the crate.
+    /// The file that `path` refers to in `from`; `None` outside of the crate.
     fn resolve(&self, from: &[String], path: &[String], depth: usize) -> Option<Module> {
         let mut place = from.to_vec();
         let mut rest = path.iter();
@@ -152,7 +151,7 @@ impl Crate {
                 rest.next();
             }
             "super" | "self" => {}
-            // A module below, or something else that is in scope.
+            // A module below, or another name in scope.
             first => {
                 let mut below = place.clone();
                 below.push(first.to_owned());
@@ -187,7 +186,7 @@ impl Crate {
         Some(place)
     }
 
-    /// The files that each file needs. What a file only passes on it does not need.
+    /// The files that each file needs. A re-export does not count.
     fn arrows(&self) -> BTreeMap<&Module, BTreeSet<Module>> {
         let arrows = self.0.iter().map(|(module, source)| {
             let used = source.uses.iter().filter(|(_, _, passes_on)| !passes_on);
@@ -199,7 +198,7 @@ impl Crate {
     }
 }
 
-/// Sets of files of which each needs all others, by some way.
+/// Sets of files that need each other, directly or through others.
 fn circles(arrows: &BTreeMap<&Module, BTreeSet<Module>>) -> Vec<Vec<String>> {
     let reached = |from: &Module| {
         let (mut seen, mut next) = (BTreeSet::new(), vec![from.clone()]);

@@ -19,7 +19,7 @@ fn layers() -> Vec<&'static str> {
     layers
 }
 
-/// Names after `prefix` in the lines of a source that are no comments, with the number of the line.
+/// Names after `prefix` in the code lines of a source, with their line numbers.
 fn names<'a>(source: &'a str, prefix: &'a str) -> impl Iterator<Item = (usize, &'a str)> {
     let code = source.lines().enumerate().map(|(at, line)| (at + 1, line));
     let code = code.filter(|(_, line)| !line.trim_start().starts_with("//"));
@@ -59,7 +59,7 @@ fn modules_import_modules_above_them_in_the_table() {
         }
         let own = place(module).unwrap_or_else(|| panic!("no row of the table has src/{module}"));
         let source = fs::read_to_string(root.join(path)).unwrap();
-        // Tests may look up: they come last, or in a file of their own.
+        // Tests may import any module. They stand last, or in their own file.
         let tests = source.find("\nmod tests {").unwrap_or(source.len());
         let tests = if path.ends_with("tests.rs") { 0 } else { tests };
         let tests = source[..tests].lines().count();

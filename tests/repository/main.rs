@@ -1,4 +1,4 @@
-//! The repository as it stands: imports, the recipes of CONTRIBUTING.md, the paper, and the table of warnings.
+//! Checks of the repository: imports, the recipes of CONTRIBUTING.md, the paper, and the table of warnings.
 
 mod circles;
 mod layers;

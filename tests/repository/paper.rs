@@ -1,4 +1,4 @@
-//! The paper can be built: its header says title, authors and bibliography, and the bibliography has all that it cites.
+//! The paper can be built. Its header has title, authors and bibliography, and the bibliography has every citation.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -6,10 +6,10 @@ use std::process::Command;
 
 const PAPER: &str = include_str!("../../paper/paper.md");
 const BIBLIOGRAPHY: &str = include_str!("../../paper/paper.bib");
-/// The listing of `compare` stands there, and a test runs it.
+/// It shows the output of `compare`, which a test runs.
 const PAGE: &str = include_str!("../../docs/paper.md");
 const README: &str = include_str!("../../README.md");
-/// `studies/figures.py` fills in its tables.
+/// `studies/figures.py` fills in the tables.
 const EVIDENCE: &str = include_str!("../../docs/evidence.md");
 
 #[test]
@@ -55,7 +55,7 @@ fn number(text: &str) -> f64 {
     text.parse().expect(text)
 }
 
-/// Whether `written` is `found`, rounded to the decimals that it has.
+/// Whether `written` is `found`, rounded to the decimals of `written`.
 fn rounds(written: &str, found: f64) -> bool {
     let (_, decimals) = written.split_once('.').unwrap_or_default();
     let unit = decimals.chars().fold(1.0, |unit, _| unit / 10.0);
@@ -72,7 +72,7 @@ fn the_table_has_the_figures_of_the_page() {
             panic!("{row:?}");
         };
         let name = name.split('`').nth(1).expect(name);
-        // The page leaves times out.
+        // The page omits times.
         let words = |line: &'static str| line.split_whitespace().filter(|word| *word != "...");
         let lines = PAGE.lines().map(words);
         let mut lines = lines.map(Iterator::collect::<Vec<_>>);
@@ -114,7 +114,7 @@ fn shares_and_times_are_those_of_evidence() {
     assert!(compared > 4, "{table}");
 }
 
-/// Runs where `RANKRLS_PANDOC` is set.
+/// Runs if `RANKRLS_PANDOC` is set.
 #[test]
 fn pandoc_builds_it() {
     if std::env::var_os("RANKRLS_PANDOC").is_none() {

@@ -1,4 +1,4 @@
-//! The diffs of CONTRIBUTING.md apply to the code as it is: lines that stay or go stand in their file, one after the other.
+//! The diffs of CONTRIBUTING.md apply to the present code: their old lines stand in their file, in order.
 
 use std::fs;
 use std::path::Path;
@@ -26,7 +26,7 @@ fn hunks(page: &str) -> Vec<Hunk<'_>> {
     hunks
 }
 
-/// `source` after a hunk; `None` where its lines are not there, or there twice.
+/// `source` after a hunk. `None` if its lines are missing, or occur twice.
 fn applied(source: &str, lines: &[&str]) -> Option<String> {
     let text = |without: char| -> String {
         let kept = lines.iter().filter(|line| !line.starts_with(without));

@@ -1,4 +1,4 @@
-//! Warnings: the table of docs/promises.md has all of them, and nothing else is warned of.
+//! The table of docs/promises.md lists every warning, and no other.
 
 use std::fs;
 use std::path::Path;
@@ -7,7 +7,7 @@ use crate::layers::sources;
 
 const PAGE: &str = include_str!("../../docs/promises.md");
 
-/// The words of each row of the table by which its warning is known.
+/// The words in each row of the table that identify its warning.
 fn rows() -> Vec<&'static str> {
     let (_, section) = PAGE.split_once("\n## Warnings\n").unwrap();
     let section = section.split("\n## ").next().unwrap();
@@ -44,12 +44,12 @@ fn code() -> String {
             .to_owned()
     });
     let code = code.collect::<Vec<_>>().join("\n").replace("\\\n", "\n");
-    // Strings that are one behind the other in Python are one.
+    // Adjacent strings are one string in Python.
     let code = code.split_whitespace().collect::<Vec<_>>().join(" ");
     code.replace("\" \"", "").replace("\" f\"", "")
 }
 
-/// The first string of each call of `function`, or the begin of the call where that has none.
+/// The first string of each call of `function`, or the beginning of a call without one.
 fn told<'c>(code: &'c str, function: &'c str) -> impl Iterator<Item = Result<&'c str, &'c str>> {
     code.split(function).skip(1).map(|call| {
         let mut depth = 1;
@@ -76,7 +76,7 @@ fn the_table_has_all_warnings() {
             "nothing is told in the words {words:?}"
         );
     }
-    // The macro itself, functions of that name, and calls that pass on what others have said.
+    // The macro itself, functions of that name, and calls that pass on the words of others.
     let passed_on = [
         "text {with} values",
         "format!($($text)+)",

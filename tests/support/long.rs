@@ -1,6 +1,6 @@
-//! How much tests do of what takes long: kills, and drawn problems.
+//! The amount of slow testing: kills and drawn problems.
 
-/// So many, or `RANKRLS_LONG` times as many.
+/// `count`, or `RANKRLS_LONG` times as many.
 pub(crate) fn long(count: usize) -> usize {
     let times = std::env::var("RANKRLS_LONG").ok();
     count

@@ -1,4 +1,4 @@
-//! The pages of `docs/` as a book, with links that lead somewhere.
+//! The pages of `docs/` as a book with checked links.
 
 use std::fs;
 use std::io;
@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use crate::commands::{command, root, run, target, tool};
 
-/// Files that are pages of the book and stand elsewhere, where GitHub shows them.
+/// Pages of the book that stand elsewhere, where GitHub shows them.
 const ELSEWHERE: [(&str, &str); 2] = [
     ("index.md", "README.md"),
     ("python-reference.md", "python/REFERENCE.md"),
@@ -17,7 +17,7 @@ const ELSEWHERE: [(&str, &str); 2] = [
 /// Most words of a sentence.
 const WORDS: usize = 25;
 
-/// Makes the book in `target/book`. A page that is not listed is an error, and so is a link that leads nowhere.
+/// Makes the book in `target/book`. An unlisted page and a broken link are errors.
 pub(crate) fn build() -> Result<()> {
     let (docs, book) = (root().join("docs"), target().join("book"));
     let listed = fs::read_to_string(docs.join("SUMMARY.md"))?;
@@ -37,7 +37,7 @@ pub(crate) fn build() -> Result<()> {
     Ok(())
 }
 
-/// What mdBook starts: reads the book as JSON and writes it with links between its pages.
+/// The preprocessor that mdBook starts: reads the book as JSON, and writes it with links between its pages.
 pub(crate) fn preprocess() -> Result<()> {
     let (_, mut book): (Value, Value) = serde_json::from_reader(io::stdin())?;
     let items = book["items"].as_array_mut().context("expected items")?;
@@ -46,7 +46,7 @@ pub(crate) fn preprocess() -> Result<()> {
 }
 
 fn prepare(item: &mut Value) -> Result<()> {
-    // Else it is a line between chapters.
+    // Other items are lines between chapters.
     let Some(chapter) = item.get_mut("Chapter") else {
         return Ok(());
     };
@@ -60,13 +60,13 @@ fn prepare(item: &mut Value) -> Result<()> {
     let text = short(&text)
         .and_then(|()| page(&text, &file))
         .with_context(|| file)?;
-    // The README stands in the folder above the other pages.
+    // The README stands one folder above the other pages.
     chapter["content"] = text.replace("=\"docs/figures/", "=\"figures/").into();
     let inner = chapter["sub_items"].as_array_mut();
     inner.into_iter().flatten().try_for_each(prepare)
 }
 
-/// Refuses sentences of more words than `WORDS`. Code counts for none.
+/// Refuses sentences of more than `WORDS` words. Code does not count.
 fn short(text: &str) -> Result<()> {
     for block in text.split("```").step_by(2) {
         let spoken = |line: &&str| !line.starts_with("    ") && !line.starts_with('<');
@@ -99,7 +99,7 @@ fn short(text: &str) -> Result<()> {
     Ok(())
 }
 
-/// A page of the book: its links and formulas, but not what stands in blocks of code.
+/// Converts the links and formulas of a page of the book. Blocks of code stay.
 fn page(text: &str, file: &str) -> Result<String> {
     let parts = text.split("```").enumerate();
     let parts = parts.map(
@@ -112,7 +112,7 @@ fn page(text: &str, file: &str) -> Result<String> {
     parts.collect()
 }
 
-/// Prose whose formulas stand between a dollar and a backtick, as GitHub has them, as `MathJax` wants them.
+/// Prose with formulas in `MathJax`'s notation instead of GitHub's.
 fn formulas(prose: &str) -> String {
     let mut parts = prose.split("$`");
     let mut out = parts.next().unwrap_or_default().to_owned();
@@ -123,7 +123,7 @@ fn formulas(prose: &str) -> String {
     out
 }
 
-/// A formula between brackets behind backslashes, all of it escaped, so that Markdown leaves it alone.
+/// An escaped formula between backslashed brackets, which Markdown leaves alone.
 fn tex(open: char, formula: &str, close: char) -> String {
     let text = format!("\\{open}{formula}\\{close}");
     let escaped = text.chars().map(|char| match char {
@@ -133,7 +133,7 @@ fn tex(open: char, formula: &str, close: char) -> String {
     escaped.collect()
 }
 
-/// Links of the page `own`: other pages, or, as the book stands alone, the paths of files.
+/// Links of the page `own` to other pages. Links to files become paths, since the book has no files.
 fn linked(prose: &str, own: &str) -> Result<String> {
     let folder = own.rfind('/').map_or("", |end| &own[..=end]);
     let mut parts = prose.split("](");

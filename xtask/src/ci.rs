@@ -1,4 +1,4 @@
-//! The checks of continuous integration, and the parts of it that can be run alone.
+//! The checks of continuous integration, together and alone.
 
 use std::env;
 use std::fs;
@@ -9,16 +9,14 @@ use std::time::Instant;
 use anyhow::Result;
 
 use crate::commands::{PROGRAM, built, cargo, command, find, run, script, target};
-use crate::{book, lines, python, release};
+use crate::{book, python, release};
 
-/// Everything, in the order in which it fails soonest.
+/// Runs everything, soonest failures first.
 pub(crate) fn run_all() -> Result<()> {
     match env::var("RANKRLS_CORPORA") {
         Ok(folder) => println!("RANKRLS_CORPORA: {folder}"),
         Err(_) => println!("RANKRLS_CORPORA: not set, tests on real data are skipped"),
     }
-    step("lines by folder");
-    lines::print()?;
     step("format");
     run(&mut cargo("fmt --all --check"))?;
     step("lints");
@@ -39,7 +37,7 @@ pub(crate) fn run_all() -> Result<()> {
     figures()?;
     step("the program, as users have it");
     let program = built()?;
-    step("tests, those of the command of this program");
+    step("tests; the command's run this program");
     let mut tests = cargo("test --locked --workspace --exclude rankrls-benches");
     run(tests.env(PROGRAM, &program))?;
     step("packages");
@@ -49,7 +47,7 @@ pub(crate) fn run_all() -> Result<()> {
     step("the Python package");
     python::check(&program)?;
     step("fuzz targets compile");
-    // The folder that has their dependencies already.
+    // This folder has the built dependencies already.
     let mut fuzz = clippy("--manifest-path tests/fuzz/Cargo.toml");
     run(fuzz.env("CARGO_TARGET_DIR", target()))?;
     ranks()?;
@@ -57,7 +55,7 @@ pub(crate) fn run_all() -> Result<()> {
     Ok(())
 }
 
-/// Lints and tests the program of ranks, where there is MPI to build it with.
+/// Lints and tests `rankrls-mpi`, where MPI is installed.
 fn ranks() -> Result<()> {
     step("ranks");
     if find("mpicc").is_none() && env::var_os("RANKRLS_MPI").is_none() {
@@ -74,7 +72,7 @@ fn ranks() -> Result<()> {
     Ok(())
 }
 
-/// Says what comes, and how long it took up to here: by the clock, and by the processor where the system tells.
+/// Names the next step, and the time so far: by the clock, and processor time where the system tells.
 fn step(name: &str) {
     static BEGIN: OnceLock<Instant> = OnceLock::new();
     let seconds = BEGIN.get_or_init(Instant::now).elapsed().as_secs();
@@ -83,7 +81,7 @@ fn step(name: &str) {
     println!("\n== {name} (after {seconds} s{work})");
 }
 
-/// Seconds that all programs took that this one started and that have ended: Linux counts them in hundredths.
+/// Processor seconds of all ended child programs. Linux counts in hundredths.
 fn processor_seconds() -> Option<u64> {
     let status = fs::read_to_string("/proc/self/stat").ok()?;
     // The name of the program, in brackets, may have blanks.
@@ -93,7 +91,7 @@ fn processor_seconds() -> Option<u64> {
     Some(times.ok()?.iter().sum::<u64>() / 100)
 }
 
-/// Checks dependencies by cargo-deny where it is installed; a weekly job does so anyhow.
+/// Checks dependencies by cargo-deny, if it is installed. A weekly job always does.
 fn deny() -> Result<()> {
     let Some(deny) = find("cargo-deny") else {
         println!("NOT CHECKED: cargo-deny is not installed; the weekly job has it");
@@ -107,8 +105,7 @@ fn deny() -> Result<()> {
     Ok(())
 }
 
-/// Refuses dependencies that are named and not used, in all manifests of the repository. `.ci/run` installs
-/// the program.
+/// Refuses unused dependencies in all manifests of the repository. `.ci/run` installs the program.
 fn machete() -> Result<()> {
     let Some(machete) = find("cargo-machete") else {
         println!("NOT CHECKED: cargo-machete is not installed; .ci/run installs it");
@@ -117,12 +114,12 @@ fn machete() -> Result<()> {
     run(&mut command(&machete, "."))
 }
 
-/// Checks that the figures and tables of docs/ are those that the files of studies/ make.
+/// Checks that the files of studies/ make exactly the figures and tables of docs/.
 pub(crate) fn figures() -> Result<()> {
     run(script("studies/figures.py")?.arg("--check"))
 }
 
-/// Holds the files of rankrls against those of scikit-learn, SciPy and LightGBM.
+/// Compares the files of rankrls with scikit-learn, SciPy and LightGBM.
 pub(crate) fn interop(program: &Path) -> Result<()> {
     run(command(python::current()?, "python/tests/interop.py").env(PROGRAM, program))
 }

@@ -1,4 +1,4 @@
-//! Programs that tasks start, and where things are.
+//! Programs that tasks start, and folders.
 
 use std::env;
 use std::ffi::OsStr;
@@ -15,7 +15,7 @@ pub(crate) fn root() -> &'static Path {
         .expect("xtask is in the repository")
 }
 
-/// The folder that cargo builds in.
+/// The build folder of cargo.
 pub(crate) fn target() -> PathBuf {
     root().join(env::var_os("CARGO_TARGET_DIR").unwrap_or_else(|| "target".into()))
 }
@@ -23,11 +23,11 @@ pub(crate) fn target() -> PathBuf {
 /// The package with the program `rankrls`.
 const PACKAGE: &str = "rankrls-cli";
 
-/// The variable that names the program `rankrls` to tests of the command, of its files and of Python.
+/// The variable that names the program `rankrls` to tests of the command, its files and Python.
 pub(crate) const PROGRAM: &str = "RANKRLS_COMMAND";
 
-/// The program `rankrls` as users have it, of a release build. Its dependencies have the features that those of the
-/// wheel have, so that they are built once.
+/// Builds the release program `rankrls`. Its dependencies have the features of the wheel's, so that they are built
+/// once.
 pub(crate) fn built() -> Result<PathBuf> {
     run(&mut cargo(&format!(
         "build --quiet --locked --release --bin rankrls --package {PACKAGE} --package xtask"
@@ -35,7 +35,7 @@ pub(crate) fn built() -> Result<PathBuf> {
     Ok(target().join("release/rankrls"))
 }
 
-/// Where `name` is on the path, if it is.
+/// The path of the program `name`, if the system finds one.
 pub(crate) fn find(name: &str) -> Option<PathBuf> {
     let path = env::var_os("PATH")?;
     env::split_paths(&path)
@@ -43,7 +43,7 @@ pub(crate) fn find(name: &str) -> Option<PathBuf> {
         .find(|file| file.is_file())
 }
 
-/// A command in the folder of the repository, with arguments that have no spaces in them.
+/// A command in the folder of the repository. No argument may have spaces.
 pub(crate) fn command(name: impl AsRef<OsStr>, arguments: &str) -> Command {
     let mut command = Command::new(name);
     let arguments = arguments.split_whitespace();
@@ -51,7 +51,7 @@ pub(crate) fn command(name: impl AsRef<OsStr>, arguments: &str) -> Command {
     command
 }
 
-/// The `cargo` that started this.
+/// The `cargo` that started this program.
 pub(crate) fn cargo(arguments: &str) -> Command {
     command(
         env::var_os("CARGO").unwrap_or_else(|| "cargo".into()),
@@ -68,7 +68,7 @@ pub(crate) fn run(command: &mut Command) -> Result<()> {
     Ok(())
 }
 
-/// Runs a command and gives what it prints.
+/// Runs a command and returns its output.
 pub(crate) fn output(command: &mut Command) -> Result<String> {
     let output = command
         .stderr(Stdio::inherit())
@@ -82,21 +82,20 @@ pub(crate) fn output(command: &mut Command) -> Result<String> {
     String::from_utf8(output.stdout).context("expected UTF-8")
 }
 
-/// The folder of an environment of Python: `target/NAME`, or what `RANKRLS_NAME_VENV` names.
+/// The folder of a Python environment: `target/NAME`, or the value of `RANKRLS_NAME_VENV`.
 fn venv(name: &str) -> PathBuf {
     let variable = format!("RANKRLS_{}_VENV", name.to_uppercase());
     env::var_os(variable).map_or_else(|| target().join(name), PathBuf::from)
 }
 
-/// The Python of an environment with the packages of `requirements`. It is made anew when the
-/// requirements change.
+/// The Python of an environment with the packages of `requirements`. Changed requirements rebuild it.
 pub(crate) fn environment(name: &str, requirements: &Path) -> Result<PathBuf> {
     let venv = venv(name);
     let (wanted, kept) = (fs::read(requirements)?, venv.join("requirements.txt"));
     let python = venv.join("bin/python");
     if fs::read(&kept).ok() != Some(wanted) {
         run(command("python3", "-m venv").arg(&venv))?;
-        // What is imported is compiled then.
+        // `--no-compile`: Python compiles modules when it imports them.
         let pip = "-m pip install --quiet --disable-pip-version-check --no-compile -r";
         run(command(&python, pip).arg(requirements))?;
         fs::copy(requirements, kept)?;
@@ -104,8 +103,7 @@ pub(crate) fn environment(name: &str, requirements: &Path) -> Result<PathBuf> {
     Ok(python)
 }
 
-/// A program in Python, in the environment of the requirements beside it, which has the name of the
-/// folder.
+/// A Python program, in the environment of the requirements beside it. The environment has the name of the folder.
 pub(crate) fn script(file: &str) -> Result<Command> {
     let file = root().join(file);
     let folder = file.parent().context("expected a folder")?;
@@ -116,7 +114,7 @@ pub(crate) fn script(file: &str) -> Result<Command> {
     Ok(script)
 }
 
-/// A program that comes with a package of Python: mdBook, actionlint, cffconvert.
+/// A program from a Python package: mdBook, actionlint, cffconvert.
 pub(crate) fn tool(name: &str) -> Result<PathBuf> {
     let python = environment("publishing", &root().join("xtask/requirements.txt"))?;
     Ok(python.with_file_name(name))

@@ -1,9 +1,8 @@
-//! What developers run: all checks, the book, and packages.
+//! Tasks of developers: all checks, the book, and packages.
 
 mod book;
 mod ci;
 mod commands;
-mod lines;
 mod python;
 mod release;
 
@@ -21,7 +20,6 @@ usage: cargo xtask TASK
   package                  pack the crates for publication
   release                  check workflows and citation, pack the crates and the wheel of this
                            system, and publish nothing
-  lines                    lines of each folder beside the aim
   interop                  check files with scikit-learn, SciPy and LightGBM
   python                   build the wheel of python/, test it, and run its example";
 
@@ -43,11 +41,10 @@ fn run(arguments: &[&str]) -> Result<()> {
         ["figures"] => ci::figures(),
         ["book"] => book::build(),
         ["book-for-web"] => book::preprocess(),
-        // mdBook asks, and reads the exit code.
+        // mdBook asks this, and reads the exit code.
         ["book-for-web", "supports", "html"] => Ok(()),
         ["package"] => release::package(),
         ["release"] => release::rehearse(),
-        ["lines"] => lines::print(),
         ["interop"] => ci::interop(&built()?),
         ["python"] => python::check(&built()?),
         _ => bail!("no such task\n\n{USAGE}"),

@@ -9,8 +9,8 @@ use crate::commands::{PROGRAM, command, environment, root, run, target};
 
 /// Most bytes of the wheel.
 const LARGEST: u64 = 8 << 20;
-/// The features with which the command has the library: with them, the wheel takes what was built for the command.
-/// They add nothing that Python can reach.
+/// The command's features of the library. With them, the wheel shares the command's build. They add nothing to
+/// Python.
 const AS_COMMAND: &str = "--features rankrls/clap,rankrls/sample";
 
 /// Builds the wheel, installs it beside the current and the oldest supported scikit-learn, and runs
@@ -28,7 +28,7 @@ pub(crate) fn check(program: &Path) -> Result<()> {
     for python in [&current, &oldest] {
         install(python, &wheel)?;
     }
-    // Not from the folder of the package, whose sources would be imported in place of the wheel.
+    // Not in the package's folder: its sources would be imported in place of the wheel.
     let pytest = |python: &Path, what: &str| {
         let pytest = format!("-m pytest -q -c ../pyproject.toml --rootdir . {what}");
         let mut pytest = command(python, &pytest);
@@ -48,15 +48,14 @@ pub(crate) fn current() -> Result<PathBuf> {
     environment("python", &root().join("python/tests/requirements.txt"))
 }
 
-/// The wheel of this checkout, of a release build as users have it, made by the maturin of `python`; with `features`,
-/// if there are any.
+/// Builds the release wheel of this checkout by the maturin of `python`, with `features` if there are any.
 pub(crate) fn wheel(python: &Path, features: &str) -> Result<PathBuf> {
     let folder = target().join("wheels");
     let _ = fs::remove_dir_all(&folder);
     let build = "-m maturin build --locked --release --manifest-path python/Cargo.toml";
     let mut build = command(python, &format!("{build} {features} --out"));
     build.arg(&folder);
-    // A venv's maturin looks for the interpreter of its own.
+    // A maturin in a venv looks for its own interpreter.
     run(build.arg("--interpreter").arg(python))?;
     let mut files = fs::read_dir(&folder)?;
     let wheel = files.next().context("maturin has made no wheel")??.path();

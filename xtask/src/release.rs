@@ -1,4 +1,4 @@
-//! What a release takes: crates and the wheel as they are packed, workflows and citation.
+//! Checks of a release: packed crates and wheel, workflows and citation.
 
 use std::fs;
 
@@ -7,7 +7,7 @@ use anyhow::{Result, ensure};
 use crate::commands::{cargo, command, output, run, target, tool};
 use crate::python;
 
-/// Each after those that it depends on.
+/// Crates in the order of their dependencies.
 const CRATES: [&str; 6] = [
     "rankrls-corpora",
     "rankrls-files",
@@ -16,13 +16,13 @@ const CRATES: [&str; 6] = [
     "rankrls",
     "rankrls-cli",
 ];
-/// All crates of the workspace have the same, and this program, too.
+/// The version of all crates of the workspace, and of this program.
 const VERSION: &str = env!("CARGO_PKG_VERSION");
-/// What the registry of crates takes at most.
+/// Largest package that the registry of crates accepts, in bytes.
 const MOST_BYTES: u64 = 10 << 20;
 
-/// Packs the crates. A package that is too large, or without licence or README, is an error. A weekly
-/// job compiles them as packed.
+/// Packs the crates. A package that is too large, or lacks a licence or README, is an error. A weekly job compiles
+/// the packed crates.
 pub(crate) fn package() -> Result<()> {
     run(&mut cargo("fetch --quiet --locked"))?;
     let package = "package --quiet --locked --offline --allow-dirty --no-verify";
@@ -45,14 +45,14 @@ pub(crate) fn package() -> Result<()> {
 
 /// Checks workflows and citation, and changes nothing.
 pub(crate) fn check() -> Result<()> {
-    // Without the linters of scripts that some machines have, and some have not.
+    // Without the linters of scripts, which only some machines have.
     run(&mut command(tool("actionlint")?, "-shellcheck= -pyflakes="))?;
     run(&mut command(tool("cffconvert")?, "--validate"))?;
     println!("release: workflows and citation are valid");
     Ok(())
 }
 
-/// Packs all that a release would have from this system, and publishes nothing.
+/// Packs a release for this system, and publishes nothing.
 pub(crate) fn rehearse() -> Result<()> {
     check()?;
     package()?;

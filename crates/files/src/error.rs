@@ -19,14 +19,13 @@ pub enum ReadErrorKind {
     Io(io::ErrorKind),
     /// Compressed data or an array that ends before its end.
     Truncated,
-    /// Compressed data that does not decompress, or an archive that is none.
+    /// Compressed data that does not decompress, or an archive that is damaged.
     Corrupt,
-    /// More data than the memory limit lets in.
+    /// More data than the memory limit allows.
     TooLarge,
-    /// A token, line, cell or array that is not what it should be.
+    /// A malformed token, line, cell or array.
     Malformed,
-    /// All is legal by itself, but does not go together: queries, or files of different lengths, or
-    /// not a single row.
+    /// Each part is legal, but they do not fit together: queries, files of different lengths, or no row at all.
     Mismatch,
 }
 
@@ -39,9 +38,8 @@ pub struct Place {
     pub column: usize,
 }
 
-/// A file that was refused. Its text reads
-/// `file:line:column: expected …, found … (remedy)`, without place or remedy where there is none;
-/// in a JSON document the place is `file: field`.
+/// A file that was refused. The message is `file:line:column: expected …, found … (remedy)`. Place and remedy
+/// appear where they are known. In a JSON document the place is `file: field`.
 #[derive(Debug, Error)]
 #[error("{}", .0.message())]
 pub struct ReadError(Box<Refusal>);
@@ -57,7 +55,6 @@ impl Refusal {
     fn message(&self) -> String {
         let mut text = escaped(&self.name);
         if let Some(line) = self.line {
-            // Writing to a string cannot fail.
             let _ = write!(text, ":{line}:{}", self.fault.column);
         } else if !self.fault.field.is_empty() {
             let _ = write!(text, ": {}", self.fault.field);
@@ -80,18 +77,18 @@ impl ReadError {
         self.0.fault.kind
     }
 
-    /// The file, or how the reader was told to call its input.
+    /// The file, or the name that the reader was given for its input.
     pub fn name(&self) -> &str {
         &self.0.name
     }
 
-    /// Where in the decompressed text, if it is at some place.
+    /// The place in the decompressed text, if the fault has one.
     pub fn place(&self) -> Option<Place> {
         let column = self.0.fault.column;
         self.0.line.map(|line| Place { line, column })
     }
 
-    /// The field of a JSON document, if it is in one.
+    /// The field of a JSON document, if the fault is in one.
     pub fn field(&self) -> Option<&str> {
         Some(&*self.0.fault.field).filter(|field| !field.is_empty())
     }
@@ -106,7 +103,7 @@ impl ReadError {
         &self.0.fault.found
     }
 
-    /// The same error, with this remedy where none is known.
+    /// The same error, with this remedy if it has none.
     #[must_use]
     pub fn or_remedy(mut self, remedy: impl Into<Remedy>) -> Self {
         self.0.fault.remedy.get_or_insert_with(|| remedy.into());
@@ -134,7 +131,7 @@ pub struct Fault {
 }
 
 impl Fault {
-    /// Something malformed in the first column of a line, or in a whole file.
+    /// A malformed beginning of a line, or a malformed file.
     pub fn new(expected: impl Into<Cow<'static, str>>, found: impl Into<String>) -> Self {
         Self {
             kind: ReadErrorKind::Malformed,
@@ -146,13 +143,12 @@ impl Fault {
         }
     }
 
-    /// Things that are legal by themselves, and do not go together.
+    /// Things that are legal each, but do not fit together.
     pub fn mismatch(expected: impl Into<Cow<'static, str>>, found: impl Into<String>) -> Self {
         Self::new(expected, found).kind(ReadErrorKind::Mismatch)
     }
 
-    /// A malformed `token` that starts after `before` bytes of its line; nothing is the end of the
-    /// line.
+    /// A malformed `token` that starts after `before` bytes of its line. An empty token is the end of the line.
     pub fn token(expected: impl Into<Cow<'static, str>>, before: usize, token: &[u8]) -> Self {
         let found = match token {
             [] => "the end of the line".to_owned(),
@@ -172,7 +168,7 @@ impl Fault {
         Self::mismatch("at least one row", "none")
     }
 
-    /// All is legal by itself, the data as a whole are not.
+    /// Data that are legal line by line, but not as a whole.
     pub fn data(error: &impl std::fmt::Display) -> Self {
         Self::mismatch("a data set that can be stored", error.to_string())
     }
@@ -192,7 +188,7 @@ impl Fault {
         self
     }
 
-    /// The same fault with another text that should have been there.
+    /// The same fault with another expected text.
     #[must_use]
     pub fn expecting(mut self, expected: String) -> Self {
         self.expected = expected.into();
@@ -239,7 +235,7 @@ impl Fault {
     }
 }
 
-/// Input in quotes: control characters and bytes that are no UTF-8 escaped, cut when long.
+/// Input in quotes. Control characters and invalid UTF-8 are escaped, and long input is cut.
 pub fn quote(bytes: &[u8]) -> String {
     let head = &bytes[..bytes.len().min(4 * QUOTED + 4)];
     let pieces: Vec<String> = head
@@ -258,13 +254,13 @@ pub fn quote(bytes: &[u8]) -> String {
     text
 }
 
-/// Text from outside on one line, such as the name of a file, as it goes to a terminal: control characters,
-/// which could move the cursor, separators of lines, and marks that turn the direction of text are escaped.
+/// Foreign text, such as the name of a file, on one line of a terminal. Escapes control characters, which could
+/// move the cursor, separators of lines, and marks that turn the direction of text.
 pub fn escaped(text: &str) -> String {
     escape(text, is_unsafe)
 }
 
-/// Text of several lines, each as [`escaped`] has it.
+/// Text of several lines, each [`escaped`].
 pub fn escaped_lines(text: &str) -> String {
     escape(text, |char| char != '\n' && is_unsafe(char))
 }
@@ -339,7 +335,7 @@ mod tests {
             "\\u{202e}a\\u{2066}\\u{200f}"
         );
         assert_eq!(escaped_lines("a\nb\r\n"), "a\nb\\r\n");
-        // A joiner of letters is no control of their direction.
+        // A joiner of letters does not control their direction.
         let joined = "\u{645}\u{6cc}\u{200c}\u{62e}";
         assert_eq!(escaped(joined), joined);
     }

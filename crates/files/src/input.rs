@@ -33,7 +33,7 @@ impl Compression {
     fn of(head: &[u8]) -> Self {
         match head {
             [0x1f, 0x8b, ..] => Self::Gzip,
-            // A frame, or one of the frames to be skipped that may stand before it; no text has its 0.
+            // A frame, or a skippable frame before it. No text has its 0.
             [0x28, 0xb5, 0x2f, 0xfd, ..] | [0x50..=0x5f, 0x2a, 0x4d, 0x18, _, _, _, 0] => {
                 Self::Zstd
             }
@@ -50,19 +50,19 @@ impl Compression {
     }
 }
 
-/// Decompressed text of a named input, without the byte order mark of UTF-8. What is known to be
-/// something else than text by its first bytes is refused when it is read.
+/// Decompressed text of a named input, without the byte order mark of UTF-8. The first bytes show input that is not
+/// text; reading refuses it.
 pub struct Source<'r> {
     /// The name in messages.
     pub name: String,
     reader: Box<dyn Read + Send + 'r>,
     compression: Compression,
     watch: Arc<Watch>,
-    /// The first bytes of the text, as far as nobody took them.
+    /// The first bytes of the text that nobody has taken yet.
     head: Option<Cursor<Vec<u8>>>,
-    /// The kind of the source, if it is no text.
+    /// The kind of the source, if it is not text.
     kind: Option<Kind>,
-    /// Why the bytes end with the head.
+    /// The failure that ended the head early.
     failure: Option<io::Error>,
 }
 
@@ -83,7 +83,7 @@ impl Read for Source<'_> {
 }
 
 impl Source<'_> {
-    /// The first bytes, which are looked at once.
+    /// The first bytes, read once.
     fn head(&mut self) -> &mut Cursor<Vec<u8>> {
         if self.head.is_none() {
             let mut bytes = Vec::with_capacity(HEAD);
@@ -100,7 +100,7 @@ impl Source<'_> {
         self.head.get_or_insert_default()
     }
 
-    /// Refuses input that is known to be no text, before it is read.
+    /// Refuses input that is not text, before it is read.
     pub fn check(&mut self) -> Result<(), ReadError> {
         self.head();
         match self.kind {
@@ -109,14 +109,13 @@ impl Source<'_> {
         }
     }
 
-    /// The first byte of the text that is no white space, if it is among the first few hundred. It is still
-    /// there to be read.
+    /// The first byte of the text that is not white space, if the head has one. It stays there to be read.
     pub fn first_byte(&mut self) -> Option<u8> {
         let head = self.head().get_ref();
         head.trim_ascii_start().first().copied()
     }
 
-    /// All that is left of the text. A long line with a NUL byte is refused as it comes: it may have no end.
+    /// The rest of the text. Refuses a long line with a NUL byte at once, since the line may have no end.
     pub fn read_all(mut self, limit: u64) -> Result<Vec<u8>, ReadError> {
         const PIECE: u64 = 1 << 20;
         let (mut text, mut line, mut nul) = (Vec::new(), 0, None);
@@ -190,7 +189,7 @@ impl<'r> Source<'r> {
         self.compression != Compression::None
     }
 
-    /// The meaning of a failed read: trouble with the file, or with what it holds.
+    /// The fault behind a failed read: the system's, or the content's.
     pub fn fault(&self, error: &io::Error) -> Fault {
         if let Some((what, remedy)) = self.kind {
             let found = match self.compression {
@@ -261,7 +260,7 @@ impl<R: BufRead> Read for Members<R> {
     }
 }
 
-/// Passes over zeros; whether there is more after them.
+/// Skips zeros. Returns whether other bytes follow.
 fn more_than_zeros(rest: &mut impl BufRead) -> io::Result<bool> {
     loop {
         let bytes = rest.fill_buf()?;
@@ -277,14 +276,14 @@ fn more_than_zeros(rest: &mut impl BufRead) -> io::Result<bool> {
     }
 }
 
-/// Logarithm of the largest zstd window: all that the decoder can do, but within a quarter of the `limit` or
-/// the 8 MiB that the format asks every decoder to have.
+/// Logarithm of the largest zstd window that may be read: at most the decoder's limit, and at most a quarter of the
+/// memory `limit`. It is never below the 8 MiB that the format asks of every decoder.
 fn window_log(limit: Option<u64>) -> u32 {
     let most = if size_of::<usize>() == 4 { 30 } else { 31 };
     limit.map_or(most, |limit| (limit / 4).max(1).ilog2().clamp(23, most))
 }
 
-/// The progress of a reader, told across threads.
+/// The progress of a reader, shared across threads.
 #[derive(Debug, Default)]
 struct Watch {
     bytes: AtomicU64,
@@ -310,12 +309,12 @@ impl<R: Read> Read for Watched<R> {
     }
 }
 
-/// The whole text of a file, decompressed and without a byte order mark, or of standard input for `-`.
+/// The whole text of a file, or of standard input for `-`, decompressed and without a byte order mark.
 pub fn read_whole(path: &Path, limit: u64) -> Result<Vec<u8>, ReadError> {
     Source::open(path, Some(limit))?.read_all(limit)
 }
 
-/// Refuses a path that leads to no regular file: a pipe or a device may never end.
+/// Refuses a path that leads to anything but a regular file: a pipe or a device may never end.
 fn check_regular(path: &Path) -> Result<(), ReadError> {
     let kind = match fs::metadata(path) {
         Ok(found) if found.is_dir() => "a folder",
@@ -409,7 +408,7 @@ mod tests {
         for bytes in [marked.to_vec(), gz(marked), zst(marked)] {
             assert_eq!(text_within(&bytes, None).unwrap(), b"ab");
         }
-        // One mark, at the beginning.
+        // Only the mark at the beginning is dropped.
         let twice = [&marked[..], marked].concat();
         assert_eq!(
             text_within(&twice, None).unwrap(),

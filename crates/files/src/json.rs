@@ -1,4 +1,4 @@
-//! JSON that a terminal can show, whatever text it holds.
+//! JSON that a terminal can show, whatever text is in it.
 
 use std::io::{self, Write};
 
@@ -6,14 +6,14 @@ use serde::Serialize;
 
 use crate::error::is_unsafe;
 
-/// Writes a `document` over several lines, in which control characters and marks that turn the direction of text are
-/// escaped: it reads back the same, and no name in it moves a cursor.
+/// Writes a `document` over several lines. Escapes control characters and marks that turn the direction of text: no
+/// name moves a cursor, and the document reads back the same.
 pub fn write_json(mut writer: impl Write, document: &impl Serialize) -> io::Result<()> {
     serde_json::to_writer_pretty(Escaping(&mut writer), document)?;
     writeln!(writer)
 }
 
-/// Escapes what only stands in strings of JSON.
+/// Escapes characters that only stand in strings of JSON.
 struct Escaping<W>(W);
 
 impl<W: Write> Write for Escaping<W> {
@@ -22,7 +22,7 @@ impl<W: Write> Write for Escaping<W> {
         Ok(bytes.len())
     }
 
-    /// Writes characters: they come whole.
+    /// Writes whole characters.
     fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
         if bytes.is_ascii() && !bytes.contains(&0x7f) {
             return self.0.write_all(bytes);

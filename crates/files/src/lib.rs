@@ -1,6 +1,6 @@
-//! Files in and out: text that may be compressed, read within a limit and refused with its place,
-//! files that appear whole or not at all, the finished work of long runs, and the memory that is free. It does not
-//! know their contents.
+//! Files in and out. Text may be compressed, is read within a limit, and is refused with its place. Files appear
+//! whole or not at all. Long runs keep their finished work. The crate also finds the free memory, and knows no
+//! file's contents.
 
 pub mod error;
 pub mod input;

@@ -1,12 +1,12 @@
-//! The finished pieces of a long run, as lines of the [`Part`] beside its output: another run goes on with them.
+//! The finished pieces of a long run, as lines of the [`Part`] beside its output. A later run resumes from them.
 //!
 //! ```text
 //! {"schema":"rankrls.parses/4","sentences":40}
 //! {"sentence":3,"outcome":"timed_out"}
 //! ```
 //!
-//! The first line says of what data and settings the work is; each other line is a piece of it, as JSON. A run that was
-//! killed may leave a last line without its end, which is cut off. Other damage is an error with its line.
+//! The first line names the run's data and settings. Every other line is a piece of its work, as JSON. A killed run
+//! may leave a last line without its end, which is cut off. Other damage is an error with its line.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write};
@@ -20,7 +20,7 @@ use serde_json::Value;
 use crate::error::{Fault, ReadError, quote};
 use crate::part::{OTHER, Part};
 
-/// Bytes of a line at the most, and of those that may be taken at most a quarter: it is read and understood.
+/// Most bytes of a line. A line also takes at most a quarter of the memory limit, since it is read and then parsed.
 const LONGEST: usize = 1 << 28;
 
 /// Finished work that this process adds to.
@@ -28,15 +28,15 @@ const LONGEST: usize = 1 << 28;
 pub struct Lines {
     part: Part,
     file: Mutex<File>,
-    /// Where the last whole line ends.
+    /// The end of the last whole line.
     end: u64,
-    /// Whole lines, the first with them.
+    /// Number of whole lines, the first included.
     count: u64,
-    /// Bytes of a line at the most.
+    /// Most bytes of a line.
     longest: usize,
 }
 
-/// Where the JSON of a line stands.
+/// The place of a line's JSON.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LinePlace {
     line: u64,
@@ -45,9 +45,9 @@ pub struct LinePlace {
 }
 
 impl Lines {
-    /// Begins the work beside `output` of a `run`, which says its schema, data and settings by name. To `resume`
-    /// gives the lines of such a run to `take`, which may refuse them, and goes on behind them. A refusal calls the
-    /// lines `pieces`. A line is not longer than goes well with a `limit` of bytes to take.
+    /// Begins the work beside `output` of a `run`, which names its schema, data and settings. With `resume`, hands
+    /// the lines of an earlier such run to `take`, which may refuse them, and goes on behind them. A refusal calls
+    /// the lines `pieces`. `limit` is the memory limit in bytes, which bounds the length of a line.
     pub fn open(
         output: &Path,
         run: &impl Serialize,
@@ -100,7 +100,8 @@ impl Lines {
         Ok(lines)
     }
 
-    /// The next whole line of `reader`, without its end, in `line`; none at the end, or where the last line has no end.
+    /// Reads the next whole line of `reader`, without its end, into `line`. Returns `None` at the end, or at a line
+    /// without an end.
     fn next(
         &mut self,
         reader: &mut BufReader<File>,
@@ -118,7 +119,7 @@ impl Lines {
         Ok(is_whole.then(|| self.behind(line.len())))
     }
 
-    /// The place of a line of so many bytes that comes next.
+    /// The place of the next line, which has `length` bytes.
     fn behind(&mut self, length: usize) -> LinePlace {
         let start = self.end;
         self.end += length as u64 + 1;
@@ -130,7 +131,7 @@ impl Lines {
         }
     }
 
-    /// Adds a line, which outlives this process.
+    /// Appends a line, which outlives this process.
     pub fn push(&mut self, line: &impl Serialize) -> io::Result<LinePlace> {
         let line = line_of(line)?;
         if line.len() > self.longest {
@@ -143,7 +144,7 @@ impl Lines {
             .seek(SeekFrom::Start(self.end))
             .and_then(|_| file.write_all(&line));
         if written.is_err() {
-            // The next line is written over the part of this one that there is.
+            // Cut off the part of this line that was written. The next line takes its place.
             let _ = self.cut();
             written?;
         }
@@ -176,7 +177,7 @@ impl Lines {
         self.part.path()
     }
 
-    /// Takes the file away: what it was for is done.
+    /// Deletes the file, once the work is done.
     pub fn remove(mut self) -> io::Result<()> {
         self.part.remove()
     }
@@ -186,14 +187,14 @@ fn other(line: &[u8]) -> Fault {
     Fault::new("the work of a run", quote(line)).remedy(OTHER)
 }
 
-/// Refuses the first line of a file that is not of a run of the same kind.
+/// Refuses the first line of another kind of run.
 fn check_schema(run: &Value, line: &[u8]) -> Result<(), Fault> {
     let found: Value = serde_json::from_slice(line).unwrap_or_default();
     let is_run = found.get("schema").is_some() && found["schema"] == run["schema"];
     if is_run { Ok(()) } else { Err(other(line)) }
 }
 
-/// Refuses the first line of a run that is not `run`: says what differs.
+/// Refuses the first line of a run with other data or settings, and says what differs.
 fn same(run: &Value, line: &[u8]) -> Result<(), Fault> {
     check_schema(run, line)?;
     let found: Value = serde_json::from_slice(line).unwrap_or_default();
@@ -214,7 +215,6 @@ fn same(run: &Value, line: &[u8]) -> Result<(), Fault> {
     Err(Fault::new(expected, found).remedy("name another output"))
 }
 
-/// JSON and the end of its line.
 fn line_of(piece: &impl Serialize) -> io::Result<Vec<u8>> {
     let mut line = serde_json::to_vec(piece)?;
     line.push(b'\n');
@@ -230,10 +230,9 @@ mod tests {
 
     use super::*;
 
-    /// Bytes that may be taken.
     const LIMIT: u64 = 1 << 18;
 
-    /// Opens the work of a run of seven, and its lines.
+    /// Opens the work of a run over seven rows, and returns its lines.
     fn open(output: &Path, resume: bool) -> Result<(Lines, Vec<String>), ReadError> {
         let mut found: Vec<String> = Vec::new();
         let run = json!({"schema": "test/1", "number_of_rows": 7});
@@ -252,7 +251,7 @@ mod tests {
 
     const LINES: [&str; 4] = ["a", "with \"quotes\"\n", "", "ä}\n{"];
 
-    /// An output with work of four lines beside it, and the path of that.
+    /// An output with four lines of work beside it, and the path of that work.
     fn written() -> (tempfile::TempDir, PathBuf, PathBuf) {
         let folder = tempfile::tempdir().unwrap();
         let output = folder.path().join("out");
@@ -281,7 +280,7 @@ mod tests {
             drop(lines);
             assert_eq!(fs::read(&path).unwrap(), whole, "{end}");
         }
-        // The first line came with the file.
+        // The first line appears together with the file.
         for end in 0..first {
             fs::write(&path, &whole[..end]).unwrap();
             assert!(refusal(&output).contains("out.part:1:1: expected the work of a run"));
@@ -344,7 +343,7 @@ mod tests {
         lines.push(&"x".repeat(1 << 16)).unwrap_err();
         drop(lines);
         assert_eq!(fs::read(&path).unwrap(), before);
-        // Without a disk that takes as much.
+        // A sparse file: the disk need not hold it.
         let file = File::options().write(true).open(&path).unwrap();
         file.set_len(1 << 40).unwrap();
         let error = refusal(&output);

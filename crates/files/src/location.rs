@@ -1,23 +1,23 @@
-//! Where paths lead: two paths may name one file, and a descriptor is a file without a path.
+//! Where paths lead. Two paths may name one file, and a descriptor is a file without a path.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, Metadata};
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// A file or a pipe, by whatever path or descriptor it is reached, or the place of a file that is not there yet.
+/// A file or a pipe, by any path or descriptor, or the place of a file that does not exist yet.
 #[derive(Debug, PartialEq, Eq)]
 pub struct FilePlace {
-    /// The file, or the folder of the new one.
+    /// The file itself, or the folder of a new file.
     at: Identity,
     /// The name of the new file.
     name: Option<OsString>,
-    /// Whether it is no pipe.
     is_file: bool,
 }
 
 impl FilePlace {
-    /// Where `path` leads, links followed; `None` for a folder or a device, and where there is no such folder.
+    /// The place where `path` leads, after all links. `None` for a folder, a device, or a new file in a missing
+    /// folder.
     pub fn of(path: &Path) -> Option<Self> {
         if let Ok(found) = fs::metadata(path) {
             return Self::there(path, &found);
@@ -36,17 +36,17 @@ impl FilePlace {
         Self::there(path, &fs::symlink_metadata(path).ok()?)
     }
 
-    /// What standard input comes from.
+    /// The file or pipe behind standard input.
     pub fn stdin() -> Option<Self> {
         Self::there(Path::new(""), &found(io::stdin()).ok()?)
     }
 
-    /// What standard output goes to.
+    /// The file or pipe behind standard output.
     pub fn stdout() -> Option<Self> {
         Self::there(Path::new(""), &found(io::stdout()).ok()?)
     }
 
-    /// Whether `path` is a descriptor of what standard output goes to, such as `/dev/stdout`.
+    /// Whether `path` is a descriptor of standard output, such as `/dev/stdout`.
     pub fn is_stdout(path: &Path) -> bool {
         let place = |found: io::Result<Metadata>| identity(path, &found.ok()?);
         let is_own = |own| Some(own) == place(found(io::stdout()));
@@ -54,7 +54,7 @@ impl FilePlace {
             && place(fs::metadata(path)).is_some_and(is_own)
     }
 
-    /// Whether it is a file, and no pipe, which may be read and written.
+    /// Whether it is a file. A pipe may be read and written at once.
     pub fn is_file(&self) -> bool {
         self.is_file
     }
@@ -93,7 +93,7 @@ fn identity(path: &Path, _: &Metadata) -> Option<Identity> {
     fs::canonicalize(path).ok()
 }
 
-/// Whether `file` still has the name that it was opened by.
+/// Whether `file` still has the name by which it was opened.
 #[cfg(unix)]
 pub(crate) fn is_at(file: &fs::File, path: &Path) -> bool {
     let place = |found: io::Result<Metadata>| identity(path, &found.ok()?);
@@ -131,7 +131,7 @@ fn found<D>(_: D) -> io::Result<Metadata> {
     Err(io::ErrorKind::Unsupported.into())
 }
 
-/// Links that are followed before they count as a circle.
+/// Links followed before they count as a circle.
 const MOST_LINKS: usize = 40;
 
 /// The path at which `path` ends. Follows links, even to a file that is not there yet. Stops at `/proc/*/fd/N`.
@@ -156,7 +156,7 @@ pub(crate) fn end(path: &Path) -> io::Result<PathBuf> {
     Err(io::Error::other("too many links, one to the next"))
 }
 
-/// Refuses a name that only a folder can have: parts of paths are read without the slash at their end.
+/// Refuses a name that only a folder can have. The parts of a path do not show a slash at its end.
 fn check_ending(path: &Path) -> io::Result<()> {
     let mut bytes = path.as_os_str().as_encoded_bytes();
     while let [rest @ .., b'.'] = bytes
@@ -165,7 +165,7 @@ fn check_ending(path: &Path) -> io::Result<()> {
         bytes = rest;
     }
     if bytes.last().copied().is_some_and(is_separator) {
-        let text = "a name that ends in a slash is that of a folder";
+        let text = "a name with a slash at its end names a folder";
         return Err(io::Error::new(io::ErrorKind::IsADirectory, text));
     }
     Ok(())
@@ -223,7 +223,7 @@ mod tests {
             assert_ne!(place("file"), place(name), "{name}");
         }
         assert_eq!(place("dangling"), place("here/sub/new"));
-        // A dot at the end of a name is one of its letters.
+        // A dot at the end belongs to the name.
         assert_ne!(place("new."), place("new"));
         for path in [
             at("sub"),

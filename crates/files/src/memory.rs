@@ -1,20 +1,20 @@
-//! The memory that the machine has left and that this process took: known on Linux, elsewhere `None`.
+//! The free memory of the machine, and the memory of this process. Both are known on Linux only.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Least memory that is left to others, in bytes.
+/// Least memory to leave to other programs, in bytes.
 const LEAST_MARGIN: u64 = 256 << 20;
 
-/// Bytes that may be taken: what is [`free`] less the [`margin`], and at most three quarters of what
-/// the limit of the process (`ulimit -v`) leaves, as threads take addresses, too.
+/// Bytes that may be taken: the [`free`] memory less the [`margin`]. Under `ulimit -v`, at most three quarters of
+/// the addresses left, as threads take addresses too.
 pub fn budget() -> Option<u64> {
     let free = free().map(|free| free.saturating_sub(margin(free)));
     let process = room().map(|left| left - left / 4);
     [free, process].into_iter().flatten().min()
 }
 
-/// Bytes that the limit of the process (`ulimit -v`) leaves, if it has one.
+/// Bytes of addresses left under `ulimit -v`, if it is set.
 pub fn room() -> Option<u64> {
     let read = |name| fs::read_to_string(name).unwrap_or_default();
     address_space(&read("/proc/self/limits"), &read("/proc/self/status"))
@@ -25,8 +25,7 @@ pub fn margin(free: u64) -> u64 {
     (free / 20).max(LEAST_MARGIN)
 }
 
-/// Bytes that can be taken without swapping, and within the limits of the control groups
-/// (version 1 or 2) that the process is in.
+/// Bytes that can be taken without swapping, within the limits of the process's control groups (version 1 or 2).
 pub fn free() -> Option<u64> {
     let machine = kilobytes(&fs::read_to_string("/proc/meminfo").ok()?, "MemAvailable:")?;
     let groups = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
@@ -34,7 +33,7 @@ pub fn free() -> Option<u64> {
     Some(group.map_or(machine, |group| group.min(machine)))
 }
 
-/// Bytes of addresses that a process has left under its limit, if there is one.
+/// Bytes of addresses left under the limit of a process, if it has one.
 fn address_space(limits: &str, status: &str) -> Option<u64> {
     let limit = limits
         .lines()
@@ -43,7 +42,7 @@ fn address_space(limits: &str, status: &str) -> Option<u64> {
     Some(limit.saturating_sub(kilobytes(status, "VmSize:").unwrap_or(0)))
 }
 
-/// Most bytes that this process has had in memory at once.
+/// Most bytes that this process ever had in memory.
 pub fn peak() -> Option<u64> {
     kilobytes(&fs::read_to_string("/proc/self/status").ok()?, "VmHWM:")
 }
@@ -53,7 +52,7 @@ pub fn current() -> Option<u64> {
     kilobytes(&fs::read_to_string("/proc/self/status").ok()?, "VmRSS:")
 }
 
-/// The bytes on the line that begins with `key` and counts kilobytes.
+/// The bytes on the line of `key`, which counts kilobytes.
 fn kilobytes(text: &str, key: &str) -> Option<u64> {
     let number = text.lines().find_map(|line| line.strip_prefix(key))?;
     let number = number.trim().strip_suffix("kB")?.trim();
@@ -64,7 +63,7 @@ fn kilobytes(text: &str, key: &str) -> Option<u64> {
 struct Version {
     limit: &'static str,
     used: &'static str,
-    /// Page cache that goes when memory is needed.
+    /// Page cache that the system frees on demand.
     reclaimable: &'static str,
 }
 
@@ -80,8 +79,8 @@ const VERSION_2: Version = Version {
     reclaimable: "inactive_file",
 };
 
-/// The bytes that the tightest of the control groups leaves. `groups` has the groups of the process, one
-/// line each: `0::/path` in version 2, `4:memory:/path` in version 1.
+/// The bytes that the tightest control group leaves. `groups` lists the groups of the process, one a line:
+/// `0::/path` in version 2, `4:memory:/path` in version 1.
 fn free_in_groups(root: &Path, groups: &str) -> Option<u64> {
     let group = |line: &str| {
         let mut fields = line.splitn(3, ':');
@@ -94,8 +93,8 @@ fn free_in_groups(root: &Path, groups: &str) -> Option<u64> {
     groups.lines().filter_map(group).min()
 }
 
-/// The fewest bytes that the group at `path` and those above it leave. A container may not see its own group
-/// under that path, but then it sees it at the root.
+/// The fewest bytes that the group at `path` and the groups above it leave. A container may see its own group at
+/// the root instead of at that path.
 fn free_up_from(root: &Path, path: &str, version: &Version) -> Option<u64> {
     let relative = PathBuf::from(path.trim_start_matches('/'));
     let groups = relative.ancestors();

@@ -22,12 +22,11 @@ pub fn push_number(text: &mut Vec<u8>, number: f64) {
         if number.is_sign_negative() {
             text.push(b'-');
         }
-        // An integer below 10^15.
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
         push_integer(text, magnitude as u64);
         return;
     }
-    // A vector takes all that is written to it.
+    // Writing to a vector cannot fail.
     let _ = if (1e-5..1e16).contains(&magnitude) {
         write!(text, "{number}")
     } else {
@@ -42,7 +41,7 @@ pub fn exact(number: f64) -> String {
     text.into_iter().map(char::from).collect()
 }
 
-/// A number in full where that is short, else six digits of it: a share of the unit has many.
+/// A number in full if that is short, otherwise six digits of it.
 pub fn short(value: f64) -> String {
     let full = exact(value);
     if full.len() <= 10 {

@@ -9,17 +9,16 @@ use flate2::write::GzEncoder;
 use crate::location::{end, is_descriptor};
 use crate::unfinished::Unfinished;
 
-/// Level of zstd. It is named, not left to the library, as files are compared byte by byte; they
-/// are compressed on one thread for the same reason.
+/// Level of zstd. Level and one thread are fixed because files are compared byte by byte.
 const ZSTD_LEVEL: i32 = 3;
 
-/// Level of gzip, named for the same reason.
+/// Level of gzip, fixed for the same reason.
 const GZIP_LEVEL: u32 = 6;
 
 /// Bytes gathered before they are written.
 const BUFFER: usize = 1 << 16;
 
-/// How a file is compressed, by the ending of its name.
+/// The compression of a file, by the ending of its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Compression {
     /// `.gz`
@@ -29,7 +28,7 @@ pub enum Compression {
 }
 
 impl Compression {
-    /// As the ending of `path` says, in capitals or not.
+    /// The compression that the ending of `path` names, in capitals or not.
     pub fn of(path: &Path) -> Option<Self> {
         let ending = path.extension()?;
         let is = |known: &str| ending.eq_ignore_ascii_case(known);
@@ -43,12 +42,12 @@ impl Compression {
 
 /// A file to write, compressed by its [ending](Compression).
 ///
-/// The bytes go to a file beside it, which takes its name in [`finish`](Self::finish): until then, and if it is
-/// dropped, whatever had that name stays. A symbolic link keeps pointing where it did, also to a file that was not there yet. A device or pipe
-/// is written to directly; so is an open descriptor, such as `/dev/stdout`, after all that it has.
+/// The bytes go to a file beside it, which takes the name in [`finish`](Self::finish). Until then, and after a
+/// drop, an older file keeps the name. A symbolic link keeps its target, even a target that does not exist yet. A
+/// device or pipe is written directly. An open descriptor, such as `/dev/stdout`, is appended to.
 pub struct Output(Encoder);
 
-/// A file with all its content and without its name. Dropped, it is gone.
+/// A complete file that has no name yet. Dropping it deletes it.
 #[derive(Debug)]
 pub struct CompleteOutput(Target);
 
@@ -71,10 +70,9 @@ enum Target {
 }
 
 impl Target {
-    /// Opens what is at a path without links.
+    /// Opens a path without links.
     fn open(path: &Path) -> io::Result<Self> {
         if is_descriptor(path) {
-            // Append: the descriptor keeps what it has.
             return File::options().append(true).open(path).map(Self::Direct);
         }
         match fs::metadata(path) {
@@ -103,19 +101,19 @@ impl Write for Target {
 }
 
 impl Output {
-    /// Whether a new file takes the place of the one at `path`. Pipes, devices and descriptors are written to.
+    /// Whether a new file replaces the one at `path`. Pipes, devices and descriptors are written to instead.
     pub fn replaces(path: &Path) -> bool {
         let is_special = fs::metadata(path).is_ok_and(|found| !found.is_file());
         !is_special && end(path).is_ok_and(|end| !is_descriptor(&end))
     }
 
-    /// Does all that the file at `path` will need of the system, and leaves nothing: a name that is refused at the
-    /// end is refused here. A pipe or device is opened and closed. Gives the path to which links lead.
+    /// Tries out what the system will have to allow for the file at `path`, and leaves nothing behind. A name that
+    /// would fail at the end fails here. Opens and closes a pipe or device. Returns the path to which links lead.
     pub fn check(path: &Path) -> io::Result<PathBuf> {
         let end = end(path)?;
         match Target::open(&end)? {
             Target::Replaced(mut file) => {
-                // A disk may be full already.
+                // A full disk fails here.
                 file.content().write_all(b"\n")?;
                 file.give_up()?;
             }
@@ -129,8 +127,8 @@ impl Output {
         Self::encode(path, Target::open(&end(path)?)?)
     }
 
-    /// Begins to write the file at `path`, which led to `end` when it was [checked](Self::check): a file takes the
-    /// place of what is there now, be it a link.
+    /// Begins to write the file at `path`, which led to `end` when it was [checked](Self::check). The file replaces
+    /// whatever is there now, even a link.
     pub fn create_at(path: &Path, end: &Path) -> io::Result<Self> {
         if is_descriptor(end) {
             return Self::encode(path, Target::open(end)?);
@@ -138,7 +136,7 @@ impl Output {
         Self::encode(path, Target::Replaced(Unfinished::create(end)?))
     }
 
-    /// Writes to `target` as the ending of `path` says.
+    /// Writes to `target`, compressed by the ending of `path`.
     fn encode(path: &Path, target: Target) -> io::Result<Self> {
         let target = BufWriter::with_capacity(BUFFER, target);
         Ok(Self(match Compression::of(path) {
@@ -161,8 +159,8 @@ impl Output {
         complete.sync()
     }
 
-    /// Completes the file, which the disk keeps then, without giving it its name: files that belong together are
-    /// all completed before the first of them [appears](CompleteOutput::appear).
+    /// Completes the file on disk, without its name. Files that belong together are all completed before the first
+    /// of them [appears](CompleteOutput::appear).
     pub fn complete(self) -> io::Result<CompleteOutput> {
         let buffer = match self.0 {
             Encoder::Plain(buffer) => buffer,
@@ -181,7 +179,7 @@ impl Output {
 }
 
 impl CompleteOutput {
-    /// Takes away the file that has the name: files that belong together do not stand beside older ones.
+    /// Deletes the older file of this name, so that no older file stands beside a new one.
     pub fn make_room(&self) -> io::Result<()> {
         match &self.0 {
             Target::Replaced(file) => file.make_room(),
@@ -197,7 +195,7 @@ impl CompleteOutput {
         }
     }
 
-    /// Has the disk keep the name.
+    /// Syncs the name to disk.
     pub fn sync(self) -> io::Result<()> {
         match self.0 {
             Target::Replaced(file) => file.sync_name(),
@@ -215,7 +213,7 @@ impl Write for Output {
         }
     }
 
-    /// Leaves the compressors alone: a flush there costs compression and completes nothing.
+    /// Does not flush the compressors: that costs compression and completes nothing.
     fn flush(&mut self) -> io::Result<()> {
         match &mut self.0 {
             Encoder::Plain(writer) => writer.flush(),
@@ -270,7 +268,7 @@ mod tests {
         output.finish().unwrap();
         assert_eq!(fs::read(&file).unwrap(), b"new");
         assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
-        // A link that comes there later is replaced: it may lead to what was read.
+        // A later link at this place is replaced, since it may lead to the input.
         let late = folder.path().join("late");
         let end = Output::check(&late).unwrap();
         symlink(&file, &late).unwrap();

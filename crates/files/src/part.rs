@@ -1,7 +1,7 @@
-//! The work of a run that has not ended, beside its output: `OUTPUT.part`.
+//! The unfinished work of a run, beside its output: `OUTPUT.part`.
 //!
-//! A regular file, which appears whole or not at all. One process has its lock, from before it has its name until it is
-//! gone. Whatever else has the name is told of; it is neither opened nor taken away.
+//! The work is a regular file, which appears whole or not at all. One process locks it before it has its name,
+//! until it is deleted. Anything else of this name is reported, and neither opened nor deleted.
 
 use std::fs::{self, File, Metadata, TryLockError};
 use std::io::{self, ErrorKind, Write};
@@ -12,28 +12,29 @@ use crate::error::{Fault, ReadError};
 use crate::location::is_at;
 use crate::unfinished::Unfinished;
 
-/// The remedy for something else that has the name.
+/// The remedy where something else has the name.
 pub(crate) const OTHER: &str = "it is something else: move it away, or name another output";
 
 /// The unfinished work beside an output, for this process alone.
 #[derive(Debug)]
 pub struct Part {
     path: PathBuf,
-    /// The file, if there is one. It has the lock.
+    /// The file, if there is one. This process holds its lock.
     file: Option<File>,
 }
 
 impl Part {
-    /// Its path beside an `output`, with `.part` behind the name of that.
+    /// Its path: the `output` with `.part` behind its name.
     pub fn path_of(output: &Path) -> PathBuf {
-        // Without a slash at the end, which folders may have.
+        // Drops a slash at the end, which folders may have.
         let output: PathBuf = output.components().collect();
         let mut path = output.into_os_string();
         path.push(".part");
         path.into()
     }
 
-    /// The work beside `output`, if there is some. Refuses work that another process has, and anything but a regular file.
+    /// Opens the work beside `output`, if there is any. Refuses work that another process holds, and anything but a
+    /// regular file.
     pub fn open(output: &Path) -> Result<Self, ReadError> {
         let path = Self::path_of(output);
         let name = path.display().to_string();
@@ -61,19 +62,19 @@ impl Part {
         self.file.as_ref()
     }
 
-    /// The refusal of a run that is not to go on with this work, of which there is `found`.
+    /// The refusal of a run that must not go on with this work, which was `found`.
     pub fn refusal(&self, found: impl Into<String>) -> ReadError {
         let fault = Fault::new("no unfinished work", found).remedy(Remedy::Resume);
         fault.of(&self.path.display().to_string())
     }
 
-    /// The refusal of something else that has the name, as which it was `found`.
+    /// The refusal of something else under this name, which was `found`.
     pub fn other(&self, found: &str) -> ReadError {
         let fault = Fault::new("no unfinished work, or a file of it", found).remedy(OTHER);
         fault.of(&self.path.display().to_string())
     }
 
-    /// Puts the text that `write` writes in the place of the work so far. Fails if another file came there since.
+    /// Replaces the work by the text that `write` writes. Fails if another process has put a file there since.
     pub fn save(&mut self, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
         let is_own = self
             .file
@@ -96,7 +97,7 @@ impl Part {
         Ok(())
     }
 
-    /// Takes the file away, if it is still there: the work is done.
+    /// Deletes the file, if it is still there: the work is done.
     pub fn remove(&mut self) -> io::Result<()> {
         let own = self.file.as_ref().filter(|file| is_at(file, &self.path));
         own.map_or(Ok(()), |_| fs::remove_file(&self.path))
@@ -104,7 +105,7 @@ impl Part {
 }
 
 impl Drop for Part {
-    /// Gives the lock back. Closing the file would not, while a process that was just started still has it.
+    /// Unlocks the file. Closing it is not enough: a child process that was just started may still have it open.
     fn drop(&mut self) {
         if let Some(file) = &self.file {
             let _ = file.unlock();
@@ -120,7 +121,7 @@ fn kind(found: &Metadata) -> &'static str {
     }
 }
 
-/// Has the lock until the file is closed.
+/// Locks the file until it is closed.
 fn lock(file: &File, path: &Path) -> Result<(), ReadError> {
     let name = path.display().to_string();
     let in_use = || {
@@ -135,7 +136,7 @@ fn lock(file: &File, path: &Path) -> Result<(), ReadError> {
         Err(TryLockError::Error(error)) if error.kind() == ErrorKind::Unsupported => {}
         Err(TryLockError::Error(error)) => return Err(Fault::io(&error).of(&name)),
     }
-    // The process that had the lock before may have taken the file away since it was opened.
+    // The former holder of the lock may have deleted the file since it was opened.
     if is_at(file, path) {
         Ok(())
     } else {
@@ -161,7 +162,7 @@ mod tests {
         for text in ["one", "two"] {
             first.save(write(text)).unwrap();
             assert_eq!(read(), text);
-            // It began when there was nothing yet.
+            // The second run began before any file was there.
             let late = second.save(write("late")).unwrap_err();
             assert_eq!(late.kind(), ErrorKind::AlreadyExists);
             second.remove().unwrap();
@@ -183,7 +184,7 @@ mod tests {
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
     }
 
-    /// A file that somebody put there while a run was at work stays.
+    /// A file that somebody puts there during a run stays.
     #[test]
     fn files_of_others_stay() {
         let folder = tempfile::tempdir().unwrap();

@@ -1,5 +1,4 @@
-//! Identifiers of queries that svmlight text cannot hold as they are: those with blanks or `#`, and those that end
-//! like a pair.
+//! Query identifiers that svmlight text needs escaped: with blanks or `#`, or with an end like a pair's.
 //!
 //! `\u{3a}` stands for the character of this hexadecimal number, here `:`.
 
@@ -7,7 +6,7 @@ use std::borrow::Cow;
 
 const BEGIN: &str = "\\u{";
 
-/// The identifier as a token of letters, digits and marks, which [`unescaped_id`] reads back.
+/// The identifier as one token of letters, digits and marks. [`unescaped_id`] reads it back.
 pub fn escaped_id(id: &str) -> String {
     let mut token = String::with_capacity(2 * id.len());
     for char in id.chars() {
@@ -21,7 +20,7 @@ pub fn escaped_id(id: &str) -> String {
     if token != id {
         return token;
     }
-    // A word that means something else, such as NA.
+    // A word with another meaning, such as NA.
     let mut chars = id.chars();
     let first = chars.next().into_iter().flat_map(char::escape_unicode);
     first.chain(chars).collect()
@@ -44,7 +43,7 @@ pub fn unescaped_id(token: &str) -> Cow<'_, str> {
                 id.push(char);
                 id.push_str(rest);
             }
-            // Nothing that `escaped_id` writes.
+            // `escaped_id` never writes this.
             None => id.extend([BEGIN, part]),
         }
     }

@@ -1,5 +1,6 @@
-//! Remedies: how a user mends a fault. There is one text for the library, the command and Python. It names an option as
-//! the command has it: `--max-memory` is the field `max_memory` of the library and the argument `max_memory` of Python.
+//! Remedies: how a user mends a fault. The library, the command and Python share one text, which names options as
+//! the command does: `--max-memory` is the field `max_memory` of the library and the argument `max_memory` of
+//! Python.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -14,7 +15,7 @@ macro_rules! parameters {
         }
 
         impl Parameter {
-            /// All of them.
+            /// All parameters.
             pub const ALL: [Self; [$(Self::$parameter),*].len()] = [$(Self::$parameter),*];
         }
 
@@ -31,21 +32,21 @@ macro_rules! parameters {
 parameters! {
     /// How features are selected.
     Strategy => "--strategy",
-    /// Candidates to draw in each step.
+    /// Number of candidates to draw in each step.
     Sample => "--sample",
-    /// Columns that come first.
+    /// Columns to select first.
     Include => "--include",
     /// Seed of random draws.
     Seed => "--seed",
-    /// The target of weights.
+    /// The labels that weights are refitted to.
     Refit => "--refit",
     /// Scores of a teacher.
     Teacher => "--teacher",
-    /// Rows at whose values densities are compared.
+    /// Rows whose densities are compared.
     Validation => "--validation",
     /// The divisor of columns.
     Scale => "--scale",
-    /// Which pairs of rows are to be ordered.
+    /// The pairs of rows to order.
     Objective => "--objective",
     /// Preferences among rows.
     Preferences => "--pairs",
@@ -57,7 +58,7 @@ parameters! {
     ChooseBy => "--choose-by",
     /// The kernel.
     Kernel => "--kernel",
-    /// Rows that a kernel model is over.
+    /// The basis rows of a kernel model.
     Basis => "--basis",
     /// The hold-outs.
     Holdout => "--holdout",
@@ -67,9 +68,9 @@ parameters! {
     Names => "--names",
     /// Whether a file counts its columns from 0.
     ZeroBased => "--zero-based",
-    /// The column of a table that has the labels.
+    /// The label column of a table.
     Label => "--label",
-    /// The column of a table that has the queries.
+    /// The query column of a table.
     Query => "--query",
     /// Columns of a table to leave out.
     Ignore => "--ignore",
@@ -77,23 +78,23 @@ parameters! {
 
 macro_rules! remedies {
     ($($(#[$doc:meta])* $remedy:ident => $words:literal,)*) => {
-        /// A way to mend a fault, or to answer a warning, in words for the user.
+        /// A way to mend a fault or to answer a warning, in words for the user.
         #[derive(Debug, Clone, PartialEq, Eq)]
         #[non_exhaustive]
         pub enum Remedy {
             $($(#[$doc])* $remedy,)*
-            /// Words of one place.
+            /// Words for one place.
             Words(Cow<'static, str>),
             /// Leave the column of this name out.
             Ignore(String),
-            /// Leave out a column that is no feature, of this name if it has one.
+            /// Leave out a column that is not a feature, named if it has a name.
             LeaveOut(Option<String>),
             /// A parameter with a value.
             Set(Parameter, &'static str),
         }
 
         impl Remedy {
-            /// All that are the same words wherever they come.
+            /// All remedies without a value of their own.
             pub const PLAIN: [Self; [$(Self::$remedy),*].len()] = [$(Self::$remedy),*];
         }
 
@@ -121,25 +122,25 @@ remedies! {
     /// Say which rows are one query.
     GiveQueries => "give the query of each row: for tables by --query, else by --query-file or --rows-per-query, or in the data, as \
                     query_id= of scikit-learn's dump_svmlight_file writes it",
-    /// Name the column of a table that has the labels.
+    /// Name the label column of a table.
     NameLabels => "name that column by --label",
-    /// Say what to read for missing values.
+    /// Say how to read missing values.
     ReadMissing => "to read missing values as 0, pass --missing=0; as the mean of their query, --missing=mean",
     /// Say that the file counts its columns from 0.
     CountFromZero => "if the file counts its columns from 0, pass --zero-based",
-    /// Give the ridge parameter, and do not leave it open.
+    /// Give a ridge parameter.
     GiveLambda => "give one with --lambda",
     /// Take a larger ridge parameter.
     RaiseLambda => "raise --lambda",
-    /// Put numbers in the place of values that are missing.
+    /// Fill in missing values.
     FillGaps => "fill gaps first: as --missing does when it reads a file, or by SimpleImputer of scikit-learn",
     /// Allow more memory, or take less data.
     MoreMemoryOrLessData => "raise --max-memory, or take fewer rows or columns",
-    /// Hand over the scores of a teacher.
+    /// Pass the scores of a teacher.
     GiveTeacher => "as --teacher, for example hold-out scores of RankRLS on all columns",
-    /// Go on with the run that did not end.
+    /// Resume the unfinished run.
     Resume => "go on with --resume, or delete it",
-    /// Write a model: the file is none.
+    /// Write a model first.
     WriteModel => "models are written by `rankrls select -o` and `train -o`, in Python by to_json",
 }
 

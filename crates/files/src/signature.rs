@@ -1,6 +1,6 @@
-//! Files that are no text for a reader, told by their first bytes.
+//! Files that are not text, told by their first bytes.
 
-/// Bytes that are looked at.
+/// Number of first bytes examined.
 pub(crate) const HEAD: usize = 512;
 
 /// The byte order mark of UTF-8.
@@ -9,10 +9,10 @@ pub(crate) const MARK: &[u8] = b"\xef\xbb\xbf";
 const SAVE: Option<&str> = Some("save the file as UTF-8");
 const ONCE: Option<&str> = Some("decompress it once");
 
-/// What a file is, and what to do about it where that is certain.
+/// The kind of a file, and a remedy where one is certain.
 pub(crate) type Kind = (&'static str, Option<&'static str>);
 
-/// Where bytes stand that no text has with them, and what they are the beginning of.
+/// Offsets and bytes that no text has, and the kind of file that has them.
 #[rustfmt::skip]
 const BINARY: [(usize, &[u8], Kind); 11] = [
     (0, b"\xff\xfe", ("UTF-16 text", SAVE)),
@@ -28,7 +28,7 @@ const BINARY: [(usize, &[u8], Kind); 11] = [
     (0, b"\x80", ("a pickle of Python", None)),
 ];
 
-/// The beginnings, in small letters, of texts that come in place of data.
+/// Beginnings, in small letters, of texts that replace data.
 const TEXT: [(&[u8], Kind); 3] = [
     (
         b"version https://git-lfs.github.com/spec/",
@@ -41,10 +41,9 @@ const TEXT: [(&[u8], Kind); 3] = [
     (b"<html", ("a web page, HTML", None)),
 ];
 
-/// What a file is that begins with `head`, where it cannot be read as text.
+/// The kind of a file that begins with `head`, if it cannot be read as text.
 ///
-/// Names that are read and written come back: what is binary has bytes that no names have, and blanks and marks
-/// before a text do not count.
+/// A names file that we wrote is never taken for binary. Blanks and marks before a text do not count.
 pub(crate) fn kind_of(head: &[u8]) -> Option<Kind> {
     if is_binary(head) {
         let known = BINARY.iter().find(|(at, magic, _)| {
@@ -67,14 +66,14 @@ pub(crate) fn kind_of(head: &[u8]) -> Option<Kind> {
     known.map(|&(_, kind)| kind)
 }
 
-/// Whether there are bytes that no text has: NUL, or no UTF-8. The last character may be cut.
+/// Whether there is a NUL or invalid UTF-8, which no text has. The last character may be cut.
 fn is_binary(head: &[u8]) -> bool {
     let invalid = std::str::from_utf8(head).err();
     head.contains(&0) || invalid.is_some_and(|error| error.error_len().is_some())
 }
 
-/// Whether so many control characters are among bytes that are no UTF-8 that it is no text of an old encoding:
-/// one in 32, and several.
+/// Whether bytes that are not UTF-8 have too many control characters for text of an old encoding: several, and one
+/// in 32.
 fn has_control(head: &[u8]) -> bool {
     let is_odd = |byte: &&u8| byte.is_ascii_control() && !byte.is_ascii_whitespace();
     let odd = head.iter().filter(is_odd).count();
@@ -82,7 +81,7 @@ fn has_control(head: &[u8]) -> bool {
     !text && odd > 1 && 32 * odd >= head.len()
 }
 
-/// Whether it is text of two bytes a character without a byte order mark: nearly all have one that is 0.
+/// Whether this is text of two bytes a character without a byte order mark: nearly every pair has one zero.
 fn is_wide(head: &[u8]) -> bool {
     let narrow = |zero: usize| {
         let pairs = head.chunks_exact(2);

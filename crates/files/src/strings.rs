@@ -1,7 +1,7 @@
 //! Many short strings in one allocation.
 
-/// An append-only list of strings kept in one buffer: a million feature names
-/// cost their bytes and eight more each, not an allocation apiece.
+/// An append-only list of strings in one buffer. A million names take their bytes and eight more each, not an
+/// allocation apiece.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Strings {
     text: String,
@@ -44,13 +44,13 @@ impl Strings {
         (0..self.len()).filter_map(|position| self.get(position))
     }
 
-    /// Takes away all but the first `count` strings.
+    /// Keeps the first `count` strings.
     pub fn truncate(&mut self, count: usize) {
         self.ends.truncate(count);
         self.text.truncate(self.ends.last().copied().unwrap_or(0));
     }
 
-    /// Gives back the memory for strings that do not come.
+    /// Frees the spare memory.
     pub fn shrink_to_fit(&mut self) {
         self.text.shrink_to_fit();
         self.ends.shrink_to_fit();

@@ -1,8 +1,8 @@
-//! Text that comes line by line: the one reader of all formats and lists that are lines.
+//! Text line by line: the one reader of all formats and lists of lines.
 //!
-//! A line ends in LF, with any number of CR before it: Python's csv, written in text mode on Windows, ends
-//! lines in CR CR LF. A CR elsewhere is the line end of another system, and would make one line of many:
-//! it is refused, and so is NUL, which no text has. [`Source`] has passed over a byte order mark before.
+//! A line ends in LF, after any number of CR: Python's csv in text mode on Windows writes CR CR LF. A CR elsewhere
+//! is the line end of another system, and would join lines. It is refused, and so is NUL. [`Source`] has already
+//! dropped a byte order mark.
 
 use std::io::{self, Read};
 use std::path::Path;
@@ -16,7 +16,7 @@ pub fn is_plain(text: &[u8]) -> bool {
     memchr::memchr2(b'\r', 0, text).is_none()
 }
 
-/// The lines of `text`, without their ends. The last may lack its end.
+/// The lines of `text`, without their ends. The last line may lack its end.
 pub fn lines(mut text: &[u8]) -> impl Iterator<Item = &[u8]> {
     std::iter::from_fn(move || {
         if text.is_empty() {
@@ -36,7 +36,7 @@ fn without_cr(mut line: &[u8]) -> &[u8] {
     line
 }
 
-/// A line, if it has no CR and no NUL in it.
+/// A line, if it has neither CR nor NUL.
 #[inline]
 pub fn checked(line: &[u8]) -> Result<&[u8], Fault> {
     match memchr::memchr2(b'\r', 0, line) {
@@ -54,8 +54,8 @@ fn odd(byte: u8) -> Fault {
     }
 }
 
-/// The line without blanks at the end and its comment, which begins the line or comes after a blank: in `c#` and
-/// `-1.#IND` a `#` is part of a token.
+/// The line without its comment and the blanks at its end. A comment begins the line or follows a blank: in `c#`
+/// and `-1.#IND` the `#` belongs to the token.
 pub fn without_comment(line: &[u8]) -> &[u8] {
     let mut marks = memchr::memchr_iter(b'#', line);
     let comment = marks.find(|&at| at == 0 || is_blank(line[at - 1]));
@@ -72,7 +72,7 @@ fn is_blank(byte: u8) -> bool {
     byte == b' ' || byte == b'\t'
 }
 
-/// `bytes`, which begin after `before` bytes of their line, as text.
+/// `bytes` as text. They begin after `before` bytes of their line.
 pub fn utf8<'t>(bytes: &'t [u8], before: usize, expected: &'static str) -> Result<&'t str, Fault> {
     std::str::from_utf8(bytes).map_err(|error| {
         let at = error.valid_up_to();
@@ -80,34 +80,34 @@ pub fn utf8<'t>(bytes: &'t [u8], before: usize, expected: &'static str) -> Resul
     })
 }
 
-/// Bytes of a chunk, unless there is reason for another size.
+/// Usual bytes of a chunk.
 pub const CHUNK: usize = 1 << 20;
 
-/// Least bytes of a chunk that a limit asks for.
+/// Fewest bytes of a chunk under a limit.
 const LEAST_CHUNK: usize = 1 << 12;
 
-/// Bytes of text that are looked through for damage after a bad line.
+/// Most bytes of text to search for damage after a bad line.
 const MOST_DRAINED: u64 = 1 << 30;
 
-/// Cuts a source into chunks of about `size` bytes that end at line ends, smaller ones where a batch
-/// of them would be much of the `limit`. A longer line makes a chunk of its own, unless it takes more
-/// than an eighth of the `limit`: what is made of a line may be several times as large.
+/// Cuts a source at line ends into chunks of about `size` bytes. Chunks are smaller where a batch would take much
+/// of the `limit`. A longer line is a chunk of its own. A line of more than an eighth of the `limit` is refused:
+/// parsed, it may take several times its length.
 pub struct Chunks<'r> {
     source: Source<'r>,
     size: usize,
-    /// Bytes of text from which on a batch is full.
+    /// Bytes of text that fill a batch.
     batch: usize,
     limit: Option<u64>,
-    /// The beginning of a line that has not ended yet.
+    /// The beginning of a line whose end has not been read.
     rest: Vec<u8>,
     failure: Option<Fault>,
-    /// The byte of the last line in which the failure is, if it is not behind all of them.
+    /// The failing byte of the last line, unless the failure is behind all lines.
     failed_at: Option<usize>,
     ended: bool,
 }
 
 impl<'r> Chunks<'r> {
-    /// Makes chunks of so many bytes each; a batch has at most `chunks` and takes at most `share` bytes.
+    /// Makes chunks of `size` bytes each. A batch has at most `chunks` and takes at most `share` bytes.
     pub fn new(
         source: Source<'r>,
         size: usize,
@@ -127,8 +127,8 @@ impl<'r> Chunks<'r> {
         }
     }
 
-    /// The next chunks until the batch is full, or none at the end of the text. What precedes a failure
-    /// comes with it.
+    /// The next chunks until the batch is full, or none at the end of the text. A failure comes with the chunks
+    /// before it.
     pub fn batch(&mut self) -> (Vec<Vec<u8>>, Option<Fault>) {
         let (mut batch, mut bytes) = (Vec::new(), 0);
         while batch.is_empty() || bytes + self.size <= self.batch {
@@ -144,8 +144,8 @@ impl<'r> Chunks<'r> {
         (batch, None)
     }
 
-    /// The next chunk; none at the end of the text. What precedes a failure comes before it,
-    /// except for the line in which it happened.
+    /// The next chunk, or `None` at the end of the text. A failure comes after the text before it, except for its
+    /// own line.
     #[expect(
         clippy::should_implement_trait,
         reason = "a failure ends it, and is no item"
@@ -161,7 +161,7 @@ impl<'r> Chunks<'r> {
             self.check_length(&text, cut);
         }
         if !self.ended || self.failure.is_some() {
-            // Without a line end all is rest, which may be too long to copy.
+            // Without a line end, all text is the rest. Do not copy it: it may be long.
             match cut {
                 None => self.rest = std::mem::take(&mut text),
                 Some(cut) => {
@@ -179,7 +179,7 @@ impl<'r> Chunks<'r> {
         }
     }
 
-    /// Appends about a chunk's worth of text.
+    /// Appends about a chunk of text.
     fn fill(&mut self, text: &mut Vec<u8>) {
         let wanted = self.size.saturating_sub(text.len()).max(self.size / 2 + 1);
         text.reserve(wanted);
@@ -189,8 +189,8 @@ impl<'r> Chunks<'r> {
         }
     }
 
-    /// Judges a line that goes on where what was read ends: it may have no end, as in a file of NUL bytes. Its bytes
-    /// up to `before` were judged.
+    /// Checks the unfinished line at the end of the text read so far: it may never end, as in a file of NUL bytes.
+    /// Its bytes before `before` have been checked.
     fn check_end(&mut self, text: &[u8], before: usize, cut: Option<usize>) {
         let begin = cut.unwrap_or(0);
         let from = before.max(begin);
@@ -214,8 +214,8 @@ impl<'r> Chunks<'r> {
         }
     }
 
-    /// Reads compressed data to their end, and says whether they are corrupt: then they often come out
-    /// as nonsense before the decompressor notices.
+    /// Reads compressed data to their end, and returns the fault if they are corrupt. Corrupt data often yield
+    /// nonsense before the decompressor notices.
     pub fn damage(&mut self) -> Option<Fault> {
         let mut failure = self.failure.take();
         if failure.is_none() && self.source.is_compressed() {
@@ -232,8 +232,8 @@ impl<'r> Chunks<'r> {
     }
 }
 
-/// Takes every line and its number, from 1 on, with `take`, which says how many bytes are held then, or
-/// what is wrong with which line; `limit` is checked once a chunk of text. Lines are not [`checked`].
+/// Hands each line and its number, from 1, to `take`, which returns the bytes held or the fault of a line. Checks
+/// `limit` once a chunk. Lines are not [`checked`].
 pub fn each_line(
     source: Source<'_>,
     limit: Option<u64>,
@@ -266,8 +266,8 @@ fn too_much(limit: u64, held: u64) -> Fault {
     Fault::too_large(limit, &format!("{held} or more"))
 }
 
-/// Like [`each_line`], for lists of items that cannot be empty: blank lines at the end are passed over,
-/// others taken as they are.
+/// Like [`each_line`], for lists of items that cannot be empty. Skips blank lines at the end, and hands on the
+/// others.
 pub fn each_item(
     source: Source<'_>,
     limit: Option<u64>,
@@ -282,7 +282,7 @@ pub fn each_item(
         }
         for earlier in number - std::mem::take(&mut blank)..number {
             held = take(earlier, b"").map_err(|fault| (earlier, fault))?;
-            // Blank lines of many chunks come at once here.
+            // Blank lines of many chunks come at once.
             if let Some(limit) = limit.filter(|&limit| held > limit) {
                 return Err((earlier, too_much(limit, held)));
             }
@@ -292,8 +292,8 @@ pub fn each_item(
     })
 }
 
-/// The lines of a file, without blanks around them, each of which is `expected`; `held` bytes are taken
-/// already. The file may be compressed; `-` is standard input.
+/// The lines of a file, without blanks around them. Messages call a line `expected`; `held` bytes are already
+/// taken. The file may be compressed; `-` is standard input.
 pub fn read_strings(
     path: &Path,
     limit: Option<u64>,
@@ -303,12 +303,12 @@ pub fn read_strings(
     strings_of(Source::open(path, limit)?, limit, held, expected)
 }
 
-/// A line of a list without blanks around it, a byte order mark among them.
+/// A line of a list, without blanks and byte order marks around it.
 pub fn trimmed(line: &str) -> &str {
     line.trim_matches(|char: char| char.is_ascii_whitespace() || char == '\u{feff}')
 }
 
-/// The lines of a source, as [`read_strings`] reads them.
+/// Reads the lines of a source, as [`read_strings`] does.
 pub fn strings_of(
     source: Source<'_>,
     limit: Option<u64>,
@@ -349,7 +349,7 @@ mod tests {
         read.map(|()| items).map_err(|error| error.to_string())
     }
 
-    /// A sparse file of any size is refused where its first NUL is.
+    /// A sparse file of any size is refused at its first NUL.
     #[test]
     fn a_line_is_judged_as_it_comes() {
         let endless = |begin: &'static [u8]| begin.chain(io::repeat(0));
@@ -366,7 +366,7 @@ mod tests {
                 assert_eq!(error, format!("{place}expected text, found a NUL byte"));
             }
         }
-        // So is the first CR of a line that is too long.
+        // The first CR of a line that is too long is refused.
         let text = [b"a\nbc\rd", &[b'e'; 1000][..]].concat();
         let source = Source::new(&text[..], "f", Some(100)).unwrap();
         let error = each_line(source, Some(100), |_, _| Ok(0))
@@ -432,7 +432,7 @@ mod tests {
             let error = strings(text).unwrap_err();
             assert!(error.starts_with(message), "{error}");
         }
-        // Also where lines are too long, as there is only one.
+        // A text of CR alone is one line that is too long.
         let long = "1\r".repeat(1 << 20);
         let error = strings(long.as_bytes()).unwrap_err();
         assert!(error.contains("found CR alone"), "{error}");

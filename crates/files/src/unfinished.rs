@@ -1,8 +1,8 @@
-//! Files and folders on their way to a name.
+//! Files and folders that have no name yet.
 //!
-//! Until it is complete, each is `.rankrls-` and six drawn letters, in the folder of its name. It goes if it is
-//! dropped, and if a signal [ends](take_away) the process. A kill may leave it. Nothing reads it then, and no later
-//! run takes it away: it may be somebody else's.
+//! Until it is complete, each is `.rankrls-` and six random letters, in the folder of its name. It is deleted when
+//! it is dropped, or when a signal [ends](take_away) the process. A kill may leave it. Nothing reads it then, and
+//! no later run deletes it: another process may own it.
 
 use std::fs::{self, File, Metadata};
 use std::io::{self, ErrorKind};
@@ -11,26 +11,26 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use tempfile::{Builder, TempDir, TempPath};
 
-/// The name of all that is unfinished begins so.
+/// The beginning of every unfinished name.
 const PREFIX: &str = ".rankrls-";
 
-/// What this process has begun, and neither completed nor given up.
+/// The unfinished files and folders of this process.
 static BEGUN: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
 fn begun() -> MutexGuard<'static, Vec<PathBuf>> {
     BEGUN.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Takes away all that is unfinished. The process has to end then: its files and folders are gone.
+/// Deletes all unfinished files and folders. The process has to end then.
 pub fn take_away() {
     for path in begun().drain(..) {
-        // It is one of both, and the other call does nothing.
+        // The path is a file or a folder. The other call does nothing.
         let _ = fs::remove_file(&path);
         let _ = fs::remove_dir_all(&path);
     }
 }
 
-/// Something begun, until it is dropped.
+/// An entry of [`BEGUN`], until it is dropped.
 #[derive(Debug)]
 struct Begun(PathBuf);
 
@@ -47,11 +47,11 @@ impl Drop for Begun {
     }
 }
 
-/// A file that takes a name once it is complete. It replaces the file of that name.
+/// A file that takes its name once it is complete, and replaces an older file of that name.
 #[derive(Debug)]
 pub(crate) struct Unfinished {
     file: File,
-    /// Its own name, until it has another.
+    /// Its temporary name, until it has its own.
     standby: Option<(TempPath, Begun)>,
     path: PathBuf,
 }
@@ -80,17 +80,17 @@ impl Unfinished {
         })
     }
 
-    /// Where its content goes.
+    /// The file to write the content to.
     pub(crate) fn content(&mut self) -> &mut File {
         &mut self.file
     }
 
-    /// Has the disk keep the content.
+    /// Syncs the content to disk.
     pub(crate) fn complete(&self) -> io::Result<()> {
         self.file.sync_all()
     }
 
-    /// Deletes the file that has the name.
+    /// Deletes the older file of this name.
     pub(crate) fn make_room(&self) -> io::Result<()> {
         fs::remove_file(&self.path).or_else(|error| match error.kind() {
             ErrorKind::NotFound => Ok(()),
@@ -106,7 +106,7 @@ impl Unfinished {
         }
     }
 
-    /// Takes the name, if nothing has it.
+    /// Takes the name, unless something has it.
     pub(crate) fn appear_first(&mut self) -> io::Result<()> {
         match self.standby.take() {
             Some((standby, _begun)) => Ok(standby.persist_noclobber(&self.path)?),
@@ -114,12 +114,12 @@ impl Unfinished {
         }
     }
 
-    /// Has the disk keep the name, where it can.
+    /// Syncs the name to disk, where the system can.
     pub(crate) fn sync_name(&self) -> io::Result<()> {
         sync_folder(folder(&self.path))
     }
 
-    /// Takes the file away, which a folder may refuse.
+    /// Deletes the file. A folder may refuse that.
     pub(crate) fn give_up(self) -> io::Result<()> {
         let closed = self.standby.map(|(standby, _begun)| standby.close());
         closed.unwrap_or(Ok(()))
@@ -131,13 +131,13 @@ impl Unfinished {
     }
 }
 
-/// Takes the owner, where this process may, and the rights of the file that is replaced.
+/// Copies the rights of the replaced file, and its owner where this process may.
 fn take_rights(file: &File, replaced: &Metadata) -> io::Result<()> {
     #[cfg(unix)]
     {
         use std::os::unix::fs::{MetadataExt, fchown};
 
-        // Nobody but root gives files away.
+        // Only root may change the owner.
         let _ = fchown(file, Some(replaced.uid()), Some(replaced.gid()));
     }
     file.set_permissions(replaced.permissions())
@@ -150,7 +150,7 @@ fn folder(path: &Path) -> &Path {
     folder.unwrap_or(Path::new("."))
 }
 
-/// Has the disk keep the names in a folder, where it can.
+/// Syncs the names in a folder to disk, where the system can.
 fn sync_folder(folder: &Path) -> io::Result<()> {
     if !cfg!(unix) {
         return Ok(());
@@ -164,7 +164,7 @@ fn sync_folder(folder: &Path) -> io::Result<()> {
     })
 }
 
-/// A folder that takes a name once all its files are complete, in place of the folder that has it.
+/// A folder that takes its name once all its files are complete, and replaces an older folder of that name.
 #[derive(Debug)]
 pub struct UnfinishedFolder {
     folder: TempDir,
@@ -191,19 +191,19 @@ impl UnfinishedFolder {
         })
     }
 
-    /// The folder, until it has its name.
+    /// The folder's temporary path.
     pub fn path(&self) -> &Path {
         self.folder.path()
     }
 
-    /// Takes the name. An older folder goes.
+    /// Takes the name, and deletes an older folder.
     pub fn appear(self) -> io::Result<()> {
         sync_folder(self.folder.path())?;
         if self.path.exists() && exchange(self.folder.path(), &self.path).is_ok() {
-            // The older one has the other name now.
+            // After the exchange, the older folder has the temporary name.
             self.folder.close()?;
         } else if self.path.exists() {
-            // The older one is set aside, and is there again where this fails.
+            // Set the older folder aside, so that a failure can restore it.
             let aside = Self::create(&self.path)?;
             let older = aside.path().join("older");
             fs::rename(&self.path, &older)?;
@@ -217,7 +217,7 @@ impl UnfinishedFolder {
     }
 }
 
-/// Exchanges two folders at once, where the system can.
+/// Exchanges two folders in one step, where the system can.
 #[cfg(target_os = "linux")]
 fn exchange(one: &Path, other: &Path) -> io::Result<()> {
     use rustix::fs::{CWD, RenameFlags, renameat_with};
@@ -264,7 +264,7 @@ mod tests {
         );
     }
 
-    /// Whatever has a name like those of unfinished files stays; files at work have names of their own.
+    /// Files of others stay, even with names like ours. Our own unfinished files go.
     #[test]
     fn unfinished_files_go_and_take_nothing_away() {
         let folder = tempfile::tempdir().unwrap();

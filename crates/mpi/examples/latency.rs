@@ -1,4 +1,4 @@
-//! Times what goes round in a step: `mpirun -n 4 target/release/examples/latency`.
+//! Times the messages of a step: `mpirun -n 4 target/release/examples/latency`.
 
 use std::process::ExitCode;
 use std::time::Instant;

@@ -1,8 +1,7 @@
-//! Work on several ranks: one of them fails, and all end with one message.
+//! Work on several ranks. If one fails, all end with one message.
 //!
-//! Every message ends with a status word: the rank is at work, or has ended. A rank that ends sends its
-//! error, if it has one; ranks that are at work then learn of it when they next gather, and end as well.
-//! The first rank tells what all have to say.
+//! Every message ends with a status word: the rank works, or has ended. A rank that ends sends its error, if it has
+//! one. Working ranks learn of it at their next gathering, and end too. The first rank prints the errors of all.
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -15,10 +14,10 @@ use rankrls::peers::{Peers, from_words, to_words};
 /// The last word of a rank at work.
 const WORKS: u64 = 0;
 
-/// The last word of a rank that has ended; before it, its exit code and its error, if it has one.
+/// The last word of a rank that has ended. Before it come its exit code and its error, if it has one.
 const ENDED: u64 = 1;
 
-/// An error for people, and the exit code.
+/// An error in words for people, and the exit code.
 #[derive(Debug)]
 pub(super) struct Failure {
     pub(super) code: u8,
@@ -26,10 +25,10 @@ pub(super) struct Failure {
     pub(super) text: String,
 }
 
-/// The words that the ranks sent when one had ended.
+/// The words of all ranks at the gathering where one had ended.
 struct End(Vec<Vec<u64>>);
 
-/// Ranks of which all end at the next gathering when one has ended.
+/// Ranks that all end at the next gathering after one has ended.
 #[derive(Debug)]
 struct FailFast(Arc<dyn Peers>);
 
@@ -46,7 +45,7 @@ impl Peers for FailFast {
         own.push(WORKS);
         let mut all = self.0.gather(own);
         if all.iter().any(|words| words.last() != Some(&WORKS)) {
-            // Not a panic: nothing is printed.
+            // Unlike a panic, this prints nothing.
             resume_unwind(Box::new(End(all)));
         }
         for words in &mut all {
@@ -56,7 +55,7 @@ impl Peers for FailFast {
     }
 }
 
-/// Does `work` on this rank, and ends when all ranks have ended.
+/// Does `work` on this rank, and returns when all ranks have ended.
 pub(super) fn run(
     peers: &Arc<dyn Peers>,
     work: impl FnOnce(Arc<dyn Peers>) -> Result<ExitCode, Failure>,
@@ -91,7 +90,7 @@ fn panicked(cause: &(dyn Any + Send)) -> Failure {
     }
 }
 
-/// The errors of ranks that have ended, each once, with the ranks that had it unless all had.
+/// The errors of ranks that have ended, each once. It names the ranks that had it, unless all had it.
 fn failures(all: &[Vec<u64>]) -> Option<Failure> {
     let mut found: Vec<(Failure, Vec<usize>)> = Vec::new();
     for (rank, words) in all.iter().enumerate() {
@@ -125,7 +124,7 @@ fn failures(all: &[Vec<u64>]) -> Option<Failure> {
     })
 }
 
-/// Refuses a rank that has something other than the first.
+/// Refuses a rank whose value differs from the first rank's.
 pub(super) fn check_alike(peers: &dyn Peers, own: &str, difference: &str) -> Result<()> {
     let all = peers.all(&own.to_owned());
     if all[peers.rank()] != all[0] {

@@ -1,7 +1,7 @@
 //! Selection as the ranks of an MPI job.
 //!
-//! The first thread of a rank talks to MPI and another works, so that the work may be on any thread
-//! and MPI is asked for no more than one.
+//! The first thread of a rank talks to MPI, and another one works. The work may then use any thread, and MPI needs
+//! to support only one.
 
 mod failure;
 mod select;
@@ -19,13 +19,13 @@ use rankrls::peers::Peers;
 
 pub use select::run;
 
-/// Words that go round at once: one for their number, and all where they are few.
+/// Words of a message that goes round at once. It has one word for the length, and all others if they fit.
 const SHORT: usize = 16;
 
-/// Bytes of the stack of the thread that works: as many as the first thread of a process has.
+/// Stack of the working thread, in bytes: the usual size of a first thread.
 const STACK: usize = 8 << 20;
 
-/// The ranks of the job, for the thread that works.
+/// The ranks of the job, as the working thread sees them.
 #[derive(Debug)]
 struct Ranks {
     rank: usize,
@@ -52,7 +52,7 @@ impl Peers for Ranks {
     }
 }
 
-/// The words of every rank.
+/// Gathers the words of every rank.
 fn gather(world: &SimpleCommunicator, own: &[u64]) -> Vec<Vec<u64>> {
     let count = size(world.size());
     let mut short = [0; SHORT];
@@ -75,7 +75,7 @@ fn gather(world: &SimpleCommunicator, own: &[u64]) -> Vec<Vec<u64>> {
     })
 }
 
-/// Parts of these lengths, which `fill` fills.
+/// Parts of these lengths, filled by `fill`.
 fn receive(
     lengths: &[usize],
     fill: impl FnOnce(&mut PartitionMut<'_, [u64], Vec<Count>, Vec<Count>>),
@@ -91,7 +91,7 @@ fn receive(
     parts.collect()
 }
 
-/// Parts of these lengths, one behind the other, as MPI counts: lengths, and where each starts.
+/// Lengths and starts of consecutive parts, in MPI's count type.
 fn places(lengths: &[usize]) -> (Vec<Count>, Vec<Count>) {
     let starts = lengths.iter().scan(0, |next, length| {
         let start = *next;
@@ -104,7 +104,7 @@ fn places(lengths: &[usize]) -> (Vec<Count>, Vec<Count>) {
     )
 }
 
-/// A number of words as MPI counts them.
+/// A number of words in MPI's count type.
 fn of_mpi(words: usize) -> Count {
     Count::try_from(words).expect("MPI counts in 32 bits: take more ranks")
 }
@@ -117,7 +117,7 @@ fn size(count: Count) -> usize {
     usize::try_from(count).expect("a number of ranks")
 }
 
-/// Does `work` as a rank of the job that `mpirun` has started, or as the only one without it.
+/// Does `work` as a rank of the job that `mpirun` has started. Without `mpirun`, it is the only rank.
 pub fn as_rank(work: impl FnOnce(Arc<dyn Peers>) -> ExitCode + Send + 'static) -> ExitCode {
     let Some((universe, _)) = mpi::initialize_with_threading(Threading::Funneled) else {
         eprintln!("error: MPI cannot be started");
@@ -137,7 +137,7 @@ pub fn as_rank(work: impl FnOnce(Arc<dyn Peers>) -> ExitCode + Send + 'static) -
         eprintln!("error: rank {} cannot start a thread", world.rank());
         world.abort(1);
     };
-    // Until the other thread is done.
+    // Ends when the working thread has ended.
     for own in asked {
         let _ = answer.send(gather(&world, &own));
     }

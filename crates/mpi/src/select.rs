@@ -72,7 +72,7 @@ struct SelectArgs {
     json: bool,
 }
 
-/// Parses the arguments and works as one of `peers`, of which the first prints.
+/// Parses the arguments and works as one of `peers`. The first rank prints.
 pub fn run(peers: &Arc<dyn Peers>) -> ExitCode {
     let ended = failure::run(peers, |peers| {
         let cli = Cli::try_parse().map_err(|error| Failure {
@@ -87,10 +87,10 @@ pub fn run(peers: &Arc<dyn Peers>) -> ExitCode {
     });
     ended.unwrap_or_else(|Failure { code, text }| {
         match (peers.rank(), code) {
-            // Help is no failure.
+            // Help is not a failure.
             (0, 0) if print(format!("{text}\n").as_bytes()).is_err() => return ExitCode::FAILURE,
             (0, 1..) => {
-                // Where nobody reads it, the exit code says it.
+                // If nobody reads it, the exit code still tells.
                 let _ = writeln!(io::stderr(), "{text}");
             }
             _ => {}
@@ -99,8 +99,8 @@ pub fn run(peers: &Arc<dyn Peers>) -> ExitCode {
     })
 }
 
-/// A message of the library, and a line that says which of its options this program lacks. Ranks read data as they are:
-/// the command writes data that they can read.
+/// A message of the library, and a line that names the options that this program lacks. Ranks read data as they
+/// are; the command can write data that ranks read.
 fn with_programs(text: &str) -> String {
     let program = Cli::command();
     let select = program.find_subcommand("select");
@@ -122,7 +122,7 @@ fn with_programs(text: &str) -> String {
     format!("{text}\n{names}: an option of rankrls, which converts data and trains on them")
 }
 
-/// Writes to standard output. A closed pipe, such as that of `head`, is not an error.
+/// Writes to standard output. A closed pipe, such as `head` leaves, is not an error.
 fn print(text: &[u8]) -> Result<()> {
     let mut output = io::stdout().lock();
     let written = output.write_all(text).and_then(|()| output.flush());
@@ -227,8 +227,8 @@ impl SelectArgs {
         Ok(options)
     }
 
-    /// The rows of the data, the column classes of this rank, and the hash of the data. The columns of others are dropped before their
-    /// classes are made, unless the strategy judges columns as the data have them.
+    /// The rows of the data, the column classes of this rank, and the hash of the data. Drops other ranks' columns
+    /// before it makes classes, unless the strategy judges original columns.
     fn read(
         &self,
         options: &GreedyRankRls,
@@ -295,7 +295,7 @@ impl<'a> Report<'a> {
         }
     }
 
-    /// The report for people: a step a line.
+    /// The report as text: one line a step.
     fn text(&self) -> String {
         let (strategy, lambda) = (
             self.selection.strategy_name(),

@@ -1,7 +1,7 @@
-//! The program under `mpirun`: the same bytes on any number of ranks, ranks that are killed, and one
-//! message for all ranks.
+//! The program under `mpirun`: any number of ranks gives the same bytes, killed ranks are named, and all ranks give
+//! one message.
 //!
-//! A test survives five kills, and `RANKRLS_LONG` times as many.
+//! A test kills five jobs, or `RANKRLS_LONG` times as many.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -31,7 +31,7 @@ fn mpirun(folder: &Path, arguments: &[&str]) -> Command {
     let mut command = Command::new("mpirun");
     command
         .current_dir(folder)
-        // More ranks than cores, also as root, as in a container.
+        // Allow more ranks than cores, and root, as in a container.
         .args(["--oversubscribe", "--allow-run-as-root"])
         .args(arguments)
         .env("RAYON_NUM_THREADS", "1")
@@ -41,7 +41,7 @@ fn mpirun(folder: &Path, arguments: &[&str]) -> Command {
     command
 }
 
-/// Time in which a job ends that has lost a rank.
+/// Most time until a job ends that has lost a rank.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_rankrls-mpi");
@@ -58,7 +58,7 @@ fn stderr(output: &Output) -> String {
     String::from_utf8_lossy(&output.stderr).into_owned()
 }
 
-/// Queries of ten rows with a dozen of `columns` columns each.
+/// Queries of ten rows, with a dozen of `columns` columns in each.
 fn data(rows: usize, columns: u32) -> TempDir {
     let folder = tempfile::tempdir().unwrap();
     let mut random = ChaCha8Rng::seed_from_u64(1);
@@ -77,7 +77,7 @@ fn data(rows: usize, columns: u32) -> TempDir {
     folder
 }
 
-/// What a run writes to `file`.
+/// The content of `file` after a run.
 fn written(folder: &Path, count: usize, arguments: &str, file: &str) -> Vec<u8> {
     let output = ranks(folder, count, arguments).output().unwrap();
     assert!(
@@ -107,13 +107,13 @@ fn models_are_the_same_on_any_number_of_ranks() {
     }
 }
 
-/// The library reads and selects as a process without ranks does.
+/// Ranks and a single process select the same.
 #[test]
 fn models_are_those_of_one_process() {
     let folder = data(300, 400);
     let path = folder.path();
     let text = fs::read_to_string(path.join("data.svm")).unwrap();
-    // Near the labels, as those of a teacher are.
+    // Scores near the labels, like a teacher's.
     let scores: Vec<f64> = (text.lines().zip(0..))
         .map(|(line, row)| line[..1].parse::<f64>().unwrap() + f64::from(row * 7 % 5) / 10.0)
         .collect();
@@ -193,7 +193,7 @@ fn reports_are_printed_once() {
     );
 }
 
-/// Nobody reads what it prints: the reader is gone before it begins.
+/// The reader of its output is gone before it begins.
 #[test]
 fn a_closed_pipe_ends_it_quietly() {
     let folder = data(40, 20);
@@ -216,7 +216,7 @@ fn a_closed_pipe_ends_it_quietly() {
     }
 }
 
-/// Data are read as they are: a line below the message names the command where it alone has the option.
+/// Ranks read data as they are. Where only the command has an option, a line below the message says so.
 #[test]
 fn remedies_name_the_program_that_has_the_option() {
     let folder = data(20, 20);
@@ -235,7 +235,7 @@ fn remedies_name_the_program_that_has_the_option() {
     }
 }
 
-/// The messages of the ranks, those of `mpirun` aside.
+/// The messages of the ranks, without `mpirun`'s own.
 fn errors(output: &Output) -> Vec<String> {
     assert!(!output.status.success());
     let text = stderr(output);
@@ -322,7 +322,7 @@ fn a_rank_that_differs_is_named() {
     }
 }
 
-/// The processes of a running job, by their ranks.
+/// The processes of a running job, by rank.
 fn processes(parent: u32, count: usize) -> Vec<Option<u32>> {
     let mut found = vec![None; count];
     let children = fs::read_to_string(format!("/proc/{parent}/task/{parent}/children"));
@@ -355,8 +355,8 @@ fn lives(process: u32) -> bool {
     state.is_some_and(|(_, state)| !state.starts_with(['Z', 'X']))
 }
 
-/// What a job of these `ranks` says, and whether they had ended and `mpirun` had not: that of Open
-/// MPI 4.1 at times waits for ever for a lock of its own after a rank was killed.
+/// The output of a job of these `ranks`, and whether the ranks had ended while `mpirun` still ran. Open MPI 4.1
+/// sometimes waits forever for its own lock after a rank was killed.
 fn ended(job: Child, ranks: Vec<u32>) -> (Output, bool) {
     let mpirun = job.id();
     let (over, waited) = channel::<()>();
@@ -377,7 +377,7 @@ fn ended(job: Child, ranks: Vec<u32>) -> (Output, bool) {
     (output, watch.join().unwrap())
 }
 
-/// A rank dies at any moment: the job ends soon and names it, and what it leaves is whole.
+/// If a rank dies at any moment, the job ends soon and names it, and its files are whole.
 #[test]
 fn killed_ranks_are_named() {
     let kills = long(5);
@@ -430,7 +430,7 @@ fn killed_ranks_are_named() {
             "rank {rank}: {}",
             stderr(&output)
         );
-        // Rank 0 may have written it before it was killed.
+        // Rank 0 may have written the model before it was killed.
         if let Ok(model) = fs::read(path.join("model.json")) {
             assert!(model == expected, "half a file, or another result");
         }

@@ -1,4 +1,4 @@
-//! Collecting the features of a sentence's candidates.
+//! The features of a sentence's candidates.
 
 use std::fmt::{self, Write};
 use std::hash::BuildHasher;
@@ -7,13 +7,13 @@ use foldhash::fast::FixedState;
 use hashbrown::HashTable;
 use rankrls_files::Strings;
 
-/// Rows of named features; columns are numbered by first occurrence.
+/// Rows of named features. Columns are numbered by first occurrence.
 #[derive(Debug, Default)]
 pub(super) struct Bag {
     names: Interner,
     /// Reused for every name.
     name: String,
-    /// Features of the row that is being filled, as they come.
+    /// Features of the unfinished row, in the order they were added.
     row: Vec<(u32, f64)>,
     entries: Vec<(u32, f64)>,
     /// One past the last entry of each row.
@@ -35,7 +35,7 @@ impl Bag {
         self.row.push((self.names.number(&self.name), value));
     }
 
-    /// Ends the row: sums the values of each feature, and leaves zeros out.
+    /// Ends the row: sums the values of each feature and drops zeros.
     pub(super) fn end_row(&mut self) {
         self.row.sort_unstable_by_key(|&(feature, _)| feature);
         for same in self.row.chunk_by(|a, b| a.0 == b.0) {
@@ -48,7 +48,7 @@ impl Bag {
         self.ends.push(self.entries.len());
     }
 
-    /// The names of the features, in the order of their numbers.
+    /// The names of the features, by number.
     pub(super) fn names(&self) -> impl Iterator<Item = &str> {
         self.names.strings().iter()
     }
@@ -62,8 +62,8 @@ impl Bag {
 
 /// Numbers distinct strings by first occurrence.
 ///
-/// The strings lie in one buffer and the table holds their numbers alone: a million names cost
-/// their bytes and some 20 more each.
+/// The strings lie in one buffer, and the table holds only numbers: a million names cost their bytes and some 20
+/// more each.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Interner {
     strings: Strings,
@@ -71,7 +71,7 @@ pub(super) struct Interner {
 }
 
 impl Interner {
-    /// How many distinct strings there are.
+    /// Number of distinct strings.
     pub(super) fn len(&self) -> usize {
         self.strings.len()
     }
@@ -79,12 +79,12 @@ impl Interner {
     /// The string numbered `number`.
     ///
     /// # Panics
-    /// When there is no such string.
+    /// If there is no such string.
     pub(super) fn name(&self, number: u32) -> &str {
         name(&self.strings, number)
     }
 
-    /// The number of `name`, a new one if it was not there.
+    /// The number of `name`, which gets a new one if it has none.
     ///
     /// # Panics
     /// At 2^32 - 1 strings.
@@ -105,7 +105,7 @@ impl Interner {
         self.numbers.find(hash(name), is_it).copied()
     }
 
-    /// The strings in the order of their numbers.
+    /// The strings, by number.
     pub(super) fn strings(&self) -> &Strings {
         &self.strings
     }
@@ -115,8 +115,7 @@ fn name(strings: &Strings, number: u32) -> &str {
     strings.get(number as usize).expect("a known number")
 }
 
-/// The hash decides where a string is looked for and nothing else, so it need not be the same
-/// on every platform.
+/// The hash finds strings and decides nothing else, so it may differ between platforms.
 fn hash(name: &str) -> u64 {
     FixedState::default().hash_one(name)
 }

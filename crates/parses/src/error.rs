@@ -1,4 +1,4 @@
-//! Why there is no corpus.
+//! Why a corpus cannot be built.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -6,18 +6,18 @@ use std::path::{Path, PathBuf};
 use rankrls_files::{ReadError, escaped};
 use thiserror::Error;
 
-/// Why there is no corpus.
+/// The reason why a corpus cannot be built.
 #[derive(Debug, Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// An option outside its range, or at odds with another.
+    /// An option outside its range, or in conflict with another.
     #[error("{0}")]
     Options(String),
-    /// A file that cannot be read, a sentence that is malformed, candidates that cannot be told
-    /// apart, a folder that is no corpus, or lines of another run.
+    /// An unreadable file, a malformed sentence, ambiguous candidates, a folder that is not a corpus, or unfinished
+    /// work of another run.
     #[error(transparent)]
     Read(#[from] ReadError),
-    /// The parser does not work, or nothing is left to rank.
+    /// The parser does not work, or no sentence is left to rank.
     #[error("{0}")]
     Failed(String),
     /// A file that cannot be written or read back.
@@ -25,7 +25,7 @@ pub enum Error {
     Write {
         /// The file.
         path: PathBuf,
-        /// Why not.
+        /// The system's reason.
         #[source]
         source: io::Error,
     },

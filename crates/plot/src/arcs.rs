@@ -1,4 +1,4 @@
-//! Parses of a sentence as arcs over its words, and bars of the features that decide between them.
+//! Parses of a sentence as arcs over its words, and bars of the deciding features.
 
 use super::svg::{BOLD, Canvas, END, Hue, MARGIN, MIDDLE, Point, SMALL, listed};
 use super::text::{number, width, wrapped};
@@ -6,71 +6,71 @@ use super::text::{number, width, wrapped};
 /// The least width of the drawing.
 const WIDTH: f64 = 760.0;
 
-/// Words stand side by side up to this width, else one below the other.
+/// Widest row of words. Wider sentences stack their words.
 const WIDE: f64 = 1400.0;
 
 /// Size of words.
 const WORD: f64 = 14.0;
 
-/// Height of the lowest arcs, and from one to the next above it.
+/// Height of the lowest arcs, and distance between arcs above each other.
 const LOW: f64 = 18.0;
 const STEP: f64 = 15.0;
 
-/// From one end of an arc at a word to the next.
+/// Distance between the ends of arcs at one word.
 const END_STEP: f64 = 7.0;
 
-/// From one line of text to the next.
+/// Height of a line of text.
 const LINE: f64 = 18.0;
 
-/// Up to two parses of a sentence, and why one leads.
+/// Up to two parses of a sentence, and the features that decide between them.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Arcs {
-    /// Above all.
+    /// Title of the drawing.
     pub title: String,
-    /// The parses. Where they have the same words, these stand at the same places.
+    /// The parses. If they have the same words, the words stand at the same places.
     pub trees: Vec<Tree>,
-    /// Above the bars.
+    /// Heading of the bars.
     pub heading: String,
-    /// Behind the heading of the bars, lighter.
+    /// Lighter text behind that heading.
     pub remark: String,
-    /// The features that decide, from the top.
+    /// The deciding features, from the top.
     pub bars: Vec<Bar>,
 }
 
 /// A parse.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Tree {
-    /// Above it.
+    /// Heading of the parse.
     pub heading: String,
-    /// The colour of its heading, and of the arcs that differ.
+    /// The colour of its heading, and of its differing arcs.
     pub hue: Hue,
-    /// Its words; a text of another kind where there are no arcs.
+    /// Its words, or other text if there are no arcs.
     pub words: Vec<String>,
     /// Its arcs.
     pub arcs: Vec<Arc>,
 }
 
-/// An arc from a word to another that depends on it.
+/// An arc from a word to a dependent word.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Arc {
     /// The place of the governing word; `None` for the root.
     pub head: Option<usize>,
-    /// The place of the other word.
+    /// The place of the dependent word.
     pub modifier: usize,
-    /// What it is called: shown where it differs.
+    /// Its label, which is shown if the arc differs.
     pub label: String,
     /// Whether the other parse lacks it.
     pub differs: bool,
 }
 
-/// A feature, and what it adds.
+/// A feature and its contribution.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Bar {
     /// The feature.
     pub name: String,
     /// Its values.
     pub change: String,
-    /// What it adds.
+    /// Its contribution.
     pub value: f64,
 }
 
@@ -131,7 +131,7 @@ impl Arcs {
         page.finish(&self.described())
     }
 
-    /// The drawing in words, for readers who cannot see it.
+    /// The drawing as text, for readers who cannot see it.
     fn described(&self) -> String {
         let trees = self.trees.iter();
         let trees = trees.map(|tree| format!("{}: {}", tree.heading, tree.words.join(" ")));
@@ -140,7 +140,7 @@ impl Arcs {
         parts.join(". ")
     }
 
-    /// How wide the columns of names, changes and contributions are on a page.
+    /// Widths of the columns of names, changes and contributions on a page.
     fn columns(&self, page: f64) -> [f64; 3] {
         let widest = |text: fn(&Bar) -> &str| {
             let widths = self.bars.iter().map(|bar| width(text(bar), SMALL));
@@ -168,7 +168,7 @@ impl Arcs {
                 .filter(|value| value.is_finite())
         };
         let (low, high) = (values().fold(0.0, f64::min), values().fold(0.0, f64::max));
-        // Numbers stand behind bars on both sides.
+        // Leave room for numbers on both sides of the bars.
         let unit = ((area.1 - area.0 - 2.0 * numbers) / (high - low).max(1e-300)).min(1e300);
         let zero = area.0 + numbers - low * unit;
         let top = page.height;
@@ -216,7 +216,7 @@ fn signed(value: f64) -> String {
 }
 
 impl Tree {
-    /// How much room each word needs along the sentence: for itself and for the ends of its arcs.
+    /// Room for each word along the sentence: its own width, and the ends of its arcs.
     fn slots(&self, down: bool) -> Vec<f64> {
         let ends = |word: usize| {
             let own = |arc: &&Arc| arc.ends().is_some_and(|(a, b)| a == word || b == word);
@@ -229,8 +229,7 @@ impl Tree {
         self.words.iter().enumerate().map(slot).collect()
     }
 
-    /// How many arcs are below each arc, counted from the words; arcs over one stretch of words stand one above
-    /// the other.
+    /// The number of arcs below each arc. Arcs over the same words are stacked.
     fn levels(&self) -> Vec<usize> {
         let span = |arc: &Arc| arc.ends().map_or(0, |(left, right)| right - left);
         let mut order: Vec<usize> = (0..self.arcs.len()).collect();
@@ -249,7 +248,7 @@ impl Tree {
         levels
     }
 
-    /// How far from the middle of the `word` the `arc` ends: short ones outside, so that none cross.
+    /// Distance from the middle of `word` to the end of `arc`. Short arcs end outside, so that no arcs cross.
     fn beside(&self, word: usize, arc: usize) -> f64 {
         let Some((left, right)) = self.arcs[arc].ends() else {
             return 0.0;
@@ -267,8 +266,8 @@ impl Tree {
         if to_right { far } else { -far }
     }
 
-    /// Its heading, its words with this much room each, and its arcs: above words side by side, and to the right of
-    /// words that go `down`.
+    /// Its heading, its words with room `slots`, and its arcs: above words side by side, or to the right of words
+    /// that go `down`.
     fn drawn(&self, slots: &[f64], down: bool) -> Canvas {
         let levels = self.levels();
         let deepest = levels.iter().copied().max().unwrap_or(0);
@@ -319,7 +318,7 @@ impl Tree {
         canvas
     }
 
-    /// Its arcs over words that stand at these places.
+    /// Draws its arcs over words at these places.
     fn draw_arcs(&self, canvas: &mut Canvas, sketch: &Sketch, places: &[f64]) {
         let levels = self.levels();
         let along = |place: usize, arc: &Arc| {
@@ -327,7 +326,7 @@ impl Tree {
             ends.map(|word| places[word] + self.beside(word, place))
         };
         let far = |place: usize| LOW + STEP * levels[place] as f64;
-        // What differs is drawn over all others, and labels over all arcs.
+        // Draw differing arcs over the others, and labels over all arcs.
         for differs in [false, true] {
             let hue = if differs { self.hue } else { Hue::Grey };
             let own = self.arcs.iter().enumerate();
@@ -349,14 +348,14 @@ impl Tree {
     }
 }
 
-/// Where the words stand: arcs begin at `base`, and go up, or to the right where words go `down`.
+/// Direction of the words, and the `base` where arcs begin. Arcs go up, or to the right if words go `down`.
 struct Sketch {
     down: bool,
     base: f64,
 }
 
 impl Sketch {
-    /// The point so far along the sentence, and so far away from it.
+    /// The point at distance `along` the sentence and `away` from it.
     fn at(&self, along: f64, away: f64) -> Point {
         if self.down {
             (self.base + away, along)
@@ -433,7 +432,7 @@ mod tests {
         svg.matches(&format!("<g class=\"{class}\">")).count()
     }
 
-    /// Text, left and right ends, and height of all words.
+    /// All words: text, left and right ends, and height.
     fn words(svg: &str) -> Vec<(String, f64, f64, f64)> {
         let svg = Document::parse(svg).unwrap();
         let texts = svg.descendants().filter(|node| node.has_tag_name("text"));
@@ -464,13 +463,13 @@ mod tests {
         for name in names {
             let own = words.iter().filter(|word| word.0 == name);
             let places: Vec<f64> = own.map(|word| word.1).collect();
-            // They stand at the same place in both.
+            // Words stand at the same place in both parses.
             assert!(
                 matches!(places[..], [a, b] if (a - b).abs() < 0.02),
                 "{name}"
             );
         }
-        // Arcs that differ have their labels.
+        // Differing arcs have labels.
         assert_eq!(words.iter().filter(|word| word.0 == "0-1").count(), 2);
         assert!(!words.iter().any(|word| word.0 == "1-2"));
         assert_eq!(svg, figure.to_svg());
@@ -523,7 +522,7 @@ mod tests {
             let texts: String = words(&svg).into_iter().map(|word| word.0).collect();
             assert_eq!(texts.matches(&long).count(), bars.len());
         }
-        // A text of another kind is folded as a paragraph.
+        // Other text is wrapped like a paragraph.
         let text = tree(&[&"word ".repeat(100)], &[]);
         let svg = figure([text], &[("a", 1.0)]).to_svg();
         assert!(words(&svg).iter().all(|word| word.2 <= WIDTH), "{svg}");

@@ -1,11 +1,11 @@
-//! Axes: from values to places, and the ticks.
+//! Axes: places of values, and ticks.
 
 use super::text::number;
 
 /// Beyond this, differences overflow.
 const LARGEST: f64 = 1e300;
 
-/// About so many ticks an axis has.
+/// Rough number of ticks on an axis.
 const TICKS: f64 = 6.0;
 
 /// An axis from the place `from` to the place `to`.
@@ -19,8 +19,8 @@ pub(super) struct Axis {
 }
 
 impl Axis {
-    /// An axis of `values` with a share `room` of their extent free at both ends. Where they are whole
-    /// numbers, as counts are, so are the ticks.
+    /// An axis of `values` with a share `room` of their extent free at both ends. Whole values, such as counts, get
+    /// whole ticks.
     pub(super) fn new(values: &[f64], room: f64, (from, to): (f64, f64)) -> Self {
         let whole = values.iter().all(|value| value.fract() == 0.0);
         let placed = values.iter().filter(|value| value.abs() < LARGEST).copied();
@@ -43,7 +43,7 @@ impl Axis {
         }
     }
 
-    /// Where `value` is, if it can be placed.
+    /// The place of `value`. `None` if it is too large.
     pub(super) fn place(&self, value: f64) -> Option<f64> {
         let share = (value - self.low) / (self.high - self.low);
         (value.abs() < LARGEST).then_some(self.from + share * (self.to - self.from))
@@ -51,7 +51,7 @@ impl Axis {
 
     /// Places and labels of the ticks.
     pub(super) fn ticks(&self) -> impl Iterator<Item = (f64, String)> {
-        // Twelve digits leave out what rounding adds to a multiple of a step.
+        // Twelve digits hide the rounding of a multiple of a step.
         let label = |tick| Some((self.place(tick)?, number(tick, 12)));
         self.ticks.iter().filter_map(move |&tick| label(tick))
     }
@@ -71,7 +71,7 @@ fn ticks(low: f64, high: f64, whole: bool) -> Vec<f64> {
 fn nice_step(rough: f64) -> f64 {
     let power = 10_f64.powf(rough.log10().floor());
     let nice = [1.0, 2.0, 5.0].into_iter().map(|factor| factor * power);
-    // Division and powers round: a step that is short by that is no shorter.
+    // Division and powers round, so a step that is slightly too short counts.
     nice.into_iter()
         .find(|step| *step >= rough * (1.0 - 1e-9))
         .unwrap_or(10.0 * power)

@@ -1,7 +1,7 @@
 //! Diagrams in SVG: lines against the number of features, and arcs over the words of a sentence.
 //!
-//! [`Lines`] is panels of lines with bands. [`Arcs`] is up to two parses of a sentence, and below them bars of
-//! the features that decide.
+//! [`Lines`] has panels of lines with bands. [`Arcs`] has up to two parses of a sentence, above bars of the
+//! deciding features.
 //!
 //! ```
 //! use rankrls_plot::{Hue, Line, Lines, Panel};
@@ -15,17 +15,17 @@
 //!
 //! # Conventions
 //!
-//! * Values that are none or not finite break a line.
-//! * Blue and orange are told apart by all eyes. Colours follow the reader's preference for dark or light pages
+//! * Missing and non-finite values break a line.
+//! * Colour-blind readers can distinguish blue and orange. Colours follow the preference for dark or light pages
 //!   (`prefers-color-scheme`).
-//! * Names are any text. They are escaped, and folded where they are too long: nothing is cut.
-//! * Equal figures are equal bytes.
+//! * Names may be any text. They are escaped, and wrapped if they are long. Nothing is cut.
+//! * Equal figures have equal bytes.
 //!
 //! # Why the SVG is written here
 //!
-//! `plotters` places everything at whole pixels and takes colours as numbers, which no style
-//! sheet can follow. `kuva` writes SVG without a `viewBox`, which cannot shrink to a phone, and black ticks onto dark
-//! pages. Neither draws arcs. The SVG needed here takes a few hundred lines. `rsvg-convert` makes PNG and PDF of it.
+//! `plotters` rounds places to whole pixels, and writes colours as numbers, which no style sheet can change. `kuva`
+//! writes no `viewBox`, so its SVG cannot shrink to a phone, and draws black ticks on dark pages. Neither draws
+//! arcs. The SVG here takes a few hundred lines. `rsvg-convert` makes PNG and PDF of it.
 
 mod arcs;
 mod axis;

@@ -4,17 +4,16 @@ use super::axis::Axis;
 use super::svg::{BOLD, Canvas, END, Hue, MARGIN, MIDDLE, Point, SMALL};
 use super::text::{width, wrapped};
 
-/// Width of a panel, in the units of the drawing: narrow enough for text of 13 units to be read
-/// on a phone.
+/// Width of a panel in the units of the drawing: on a phone, text of 13 units stays readable.
 const WIDTH: f64 = 440.0;
 
-/// Height of the area of the data.
+/// Height of the data area.
 const DEPTH: f64 = 200.0;
 
-/// From one line of text to the next.
+/// Height of a line of text.
 const LINE: f64 = 18.0;
 
-/// Between columns of text.
+/// Gap between columns of text.
 const GAP: f64 = 20.0;
 
 /// Strokes of lines.
@@ -23,13 +22,13 @@ const DASHES: [&str; 3] = ["", "stroke-dasharray=\"7 5\"", "stroke-dasharray=\"2
 /// Panels of lines under a title, two side by side.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Lines {
-    /// Above all; empty for none.
+    /// Title of all panels. Empty for none.
     pub title: String,
     /// The panels, row by row.
     pub panels: Vec<Panel>,
-    /// What 1, 2 and so on are on the horizontal axes: a list below the panels.
+    /// The names of 1, 2 and so on of the horizontal axes, listed below the panels.
     pub names: Vec<String>,
-    /// Below all, smaller; empty for none.
+    /// Smaller text below all. Empty for none.
     pub note: String,
 }
 
@@ -47,13 +46,13 @@ pub struct Panel {
 /// A line.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Line {
-    /// Its name in the list of all names, which has each once. Empty for none.
+    /// Its name in the legend, which lists each name once. Empty for none.
     pub name: String,
-    /// What a tooltip says of it beyond its name.
+    /// Text of its tooltip behind the name.
     pub detail: String,
-    /// Its points, in the order in which they are joined. `None` breaks it.
+    /// Its points, in the order of the line. `None` breaks the line.
     pub points: Vec<(f64, Option<f64>)>,
-    /// The spread around it: at each `x`, from where to where. Empty for none.
+    /// The spread around it: `x`, and the band from low to high there. Empty for none.
     pub band: Vec<(f64, f64, f64)>,
     /// Its colour.
     pub hue: Hue,
@@ -91,7 +90,7 @@ impl Line {
         Self::new(name, places.zip(values), hue)
     }
 
-    /// Attributes of its stroke, and how thick it is.
+    /// Attributes of its stroke, and its thickness.
     fn stroke(&self) -> (&'static str, f64) {
         let dashes = DASHES[self.dashes.min(DASHES.len() - 1)];
         (dashes, if self.bold { 2.8 } else { 1.5 })
@@ -124,7 +123,7 @@ impl Lines {
         page.finish(&described.join(". "))
     }
 
-    /// The names of all lines in rows, each behind a piece of its line.
+    /// A legend of all lines, each name behind a piece of its line.
     fn legend(&self, page: &mut Canvas) {
         let mut lines: Vec<&Line> = Vec::new();
         for line in self.panels.iter().flat_map(|panel| &panel.lines) {
@@ -151,7 +150,7 @@ impl Lines {
         }
     }
 
-    /// The names of 1, 2 and so on, down the columns.
+    /// The list of the names of 1, 2 and so on, in columns.
     fn list(&self, page: &mut Canvas) {
         let names = self.names.iter().zip(1..);
         let names: Vec<String> = names
@@ -178,7 +177,7 @@ impl Lines {
 }
 
 impl Panel {
-    /// All values of the vertical axis from the place `from` to the place `to`.
+    /// The vertical axis of all values, from the place `from` to the place `to`.
     fn vertical(&self, places: Point) -> Axis {
         let points = |line: &Line| {
             line.points
@@ -192,14 +191,14 @@ impl Panel {
         Axis::new(&values, 0.05, places)
     }
 
-    /// Where its area has to begin for its ticks to have room.
+    /// The left end of its area, which leaves room for tick labels.
     fn left(&self) -> f64 {
         let axis = self.vertical((1.0, 0.0));
         let widths = axis.ticks().map(|(_, label)| width(&label, SMALL));
         MARGIN + widths.fold(0.0, f64::max) + 6.0
     }
 
-    /// The panel, its area from `left` on.
+    /// The panel, with its area at `left`.
     fn drawn(&self, left: f64) -> Canvas {
         let mut canvas = Canvas::new(WIDTH);
         canvas.paragraph(&self.y_label, SMALL, Hue::Grey, "");
@@ -229,19 +228,19 @@ impl Panel {
     }
 }
 
-/// A pair of axes, placed.
+/// The area of a panel, with its axes.
 struct Area {
     x: Axis,
     y: Axis,
 }
 
 impl Area {
-    /// The place of a point that has one.
+    /// The place of a point. `None` if the point has none.
     fn at(&self, (x, y): Point) -> Option<Point> {
         Some((self.x.place(x)?, self.y.place(y)?))
     }
 
-    /// The ticks, and the quantity of the horizontal axis.
+    /// Draws the ticks, and the quantity of the horizontal axis.
     fn grid(&self, canvas: &mut Canvas, quantity: &str) {
         let (left, right, top, bottom) = (self.x.from, self.x.to, self.y.to, self.y.from);
         for (y, label) in self.y.ticks() {
@@ -268,14 +267,14 @@ impl Area {
         let points = below.chain(above).filter_map(|point| self.at(point));
         let points: Vec<Point> = points.collect();
         match points[..] {
-            // The spread of a single point.
+            // The band of a single point.
             [low, high] => canvas.line(low, high, 6.0, line.hue, "opacity=\"0.3\""),
             [_, _, _, _, ..] => canvas.polygon(&points, line.hue, "fill-opacity=\"0.18\""),
             _ => {}
         }
     }
 
-    /// A line, broken where a point has no place; in how many pieces.
+    /// Draws a line, broken where a point has no place. Returns the number of pieces.
     fn line(&self, canvas: &mut Canvas, line: &Line) -> usize {
         let (dashes, thick) = line.stroke();
         canvas.begin("rk-line", format!("{} {}", line.name, line.detail).trim());
@@ -284,7 +283,7 @@ impl Area {
         let runs = places.split(Option::is_none).filter(|run| !run.is_empty());
         let pieces = runs.map(
             |run| match run.iter().flatten().copied().collect::<Vec<_>>()[..] {
-                // Round ends make a dot of a point.
+                // Round ends make a single point a dot.
                 [point] => canvas.polyline(&[point, point], 2.5 * thick, line.hue, ""),
                 ref points => canvas.polyline(points, thick, line.hue, dashes),
             },

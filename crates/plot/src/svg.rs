@@ -17,20 +17,20 @@ pub(super) const END: &str = "text-anchor=\"end\"";
 const FONTS: &str = "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, \
                      'DejaVu Sans', sans-serif";
 
-/// A colour, on light pages and on dark ones. Text and lines have at least 4.5:1 against their page.
+/// A colour on light and dark pages. Text and lines have a contrast of at least 4.5:1 with their page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Hue {
     /// Text.
     Ink,
-    /// What steps back.
+    /// Secondary text and lines.
     Grey,
     /// Lines of the grid.
     Grid,
     /// The page.
     Paper,
-    /// What is chosen.
+    /// The chosen or first thing.
     Blue,
-    /// What it is held against.
+    /// The thing compared with it.
     Orange,
 }
 
@@ -44,7 +44,7 @@ impl Hue {
         Self::Orange,
     ];
 
-    /// Its class, and what it is on light pages and on dark ones.
+    /// Its class, and its values on light and dark pages.
     fn facts(self) -> (&'static str, [&'static str; 2]) {
         match self {
             Self::Ink => ("rk-ink", ["#1f2328", "#e6edf3"]),
@@ -56,7 +56,7 @@ impl Hue {
         }
     }
 
-    /// The rules of all colours on a light page, 0, or on a dark one, 1.
+    /// The style rules of all colours, on a light page (0) or a dark one (1).
     fn rules(page: usize) -> String {
         let rule = |hue: Self| {
             let (class, colours) = hue.facts();
@@ -67,7 +67,7 @@ impl Hue {
     }
 }
 
-/// Elements, and how far they reach down.
+/// Elements, and their height.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Canvas {
     pub(super) width: f64,
@@ -85,7 +85,7 @@ impl Canvas {
         }
     }
 
-    /// Puts `other` with its upper left corner at `x`, `y`.
+    /// Places `other` with its upper left corner at `x`, `y`.
     pub(super) fn place(&mut self, other: &Self, (x, y): Point) {
         self.height = self.height.max(y + other.height);
         let (x, y) = (units(x), units(y));
@@ -96,7 +96,7 @@ impl Canvas {
         );
     }
 
-    /// A document, described by `label`. A page of HTML shrinks it to its own width.
+    /// A document with the description `label`. A page of HTML can shrink it.
     pub(super) fn finish(self, label: &str) -> String {
         let [width, height] = [self.width, self.height + 10.0].map(units);
         let [light, dark] = [0, 1].map(Hue::rules);
@@ -134,7 +134,7 @@ impl Canvas {
         );
     }
 
-    /// Text over lines: the page shines through around it.
+    /// Text over lines, with a border in the page's colour.
     pub(super) fn halo(&mut self, at: Point, size: f64, hue: Hue, more: &str, text: &str) {
         let (paper, _) = Hue::Paper.facts();
         self.begin(&format!("rk-halo {paper}-s"), "");
@@ -142,7 +142,7 @@ impl Canvas {
         self.end();
     }
 
-    /// Text below all that there is, in as many lines as it takes.
+    /// Wrapped text below all elements.
     pub(super) fn paragraph(&mut self, text: &str, size: f64, hue: Hue, more: &str) {
         for line in wrapped(text, size, self.width - 2.0 * MARGIN) {
             self.height += (size * 1.4).round();
@@ -194,7 +194,7 @@ impl Canvas {
     }
 }
 
-/// Points as paths and polygons have them.
+/// Points in the notation of paths and polygons.
 pub(super) fn listed(points: &[Point]) -> String {
     let points = points
         .iter()
@@ -202,12 +202,12 @@ pub(super) fn listed(points: &[Point]) -> String {
     points.collect::<Vec<_>>().join(" ")
 }
 
-/// A length to a hundredth, never minus zero.
+/// A length rounded to a hundredth, never minus zero.
 fn units(length: f64) -> f64 {
     (length * 100.0).round() / 100.0 + 0.0
 }
 
-/// `text` for XML, as content or in quotes. Characters that XML cannot have become U+FFFD.
+/// `text` escaped for XML, as content or in quotes. Characters that XML lacks become U+FFFD.
 fn escaped(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
     for char in text.chars() {
@@ -248,7 +248,7 @@ mod tests {
         assert_eq!(escaped("a\x00<\u{ffff}"), "a\u{fffd}&lt;\u{fffd}");
     }
 
-    /// Contrast of two colours by WCAG.
+    /// Contrast of two colours by the formula of WCAG.
     fn contrast(first: &str, second: &str) -> f64 {
         let luminance = |colour: &str| {
             let channel = |from: usize| {

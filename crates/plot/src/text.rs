@@ -1,9 +1,9 @@
-//! Text: how wide it is, where lines are broken, and numbers.
+//! Text: widths, wrapping and numbers.
 
 use unicode_width::UnicodeWidthChar;
 
-/// Width of a character in ems: of `DejaVu` Sans, which is wider than most, rounded up, so that
-/// what fits here fits in other fonts.
+/// Width of a character in ems. `DejaVu` Sans is wider than most fonts, and its widths are rounded up, so that the
+/// text fits in other fonts too.
 fn em(char: char) -> f64 {
     match char {
         'i' | 'j' | 'l' | 'I' | '.' | ',' | ':' | ';' | '\'' | '|' | '!' | ' ' => 0.34,
@@ -25,7 +25,7 @@ pub(super) fn width(text: &str, size: f64) -> f64 {
     text.chars().map(em).sum::<f64>() * size
 }
 
-/// The lines of `text`, broken at blanks, and within a word where it is alone wider than `most`.
+/// The lines of `text`, broken at blanks. Breaks a word that is alone wider than `most`.
 pub(super) fn wrapped(text: &str, size: f64, most: f64) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for word in text.split_whitespace() {
@@ -40,7 +40,7 @@ pub(super) fn wrapped(text: &str, size: f64, most: f64) -> Vec<String> {
     lines
 }
 
-/// The longest pieces of a word that are no wider than `most`, or of one character.
+/// Splits a word into the longest pieces that are no wider than `most`. A piece has at least one character.
 fn pieces(word: &str, size: f64, most: f64) -> Vec<String> {
     let (mut pieces, mut free) = (vec![String::new()], most);
     for char in word.chars() {
@@ -70,7 +70,7 @@ pub fn number(value: f64, digits: u8) -> String {
     signed(trimmed(&format!("{value:.decimals$}")))
 }
 
-/// Without zeros that say nothing.
+/// The number without trailing zeros behind the point.
 fn trimmed(number: &str) -> &str {
     if number.contains('.') {
         number.trim_end_matches('0').trim_end_matches('.')

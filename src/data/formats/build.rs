@@ -11,7 +11,7 @@ use crate::data::missing::Missing;
 use crate::data::names::IndexBase;
 use crate::data::packed::Packed;
 
-/// The data set of the rows of `text`, whose queries may come from elsewhere.
+/// The data set of the rows of `text`. A separate file may give their queries.
 pub(super) fn build(
     mut text: Text,
     base: IndexBase,
@@ -52,7 +52,7 @@ pub(super) fn build(
     })
 }
 
-/// Gives the rows of `text` the queries that they came without.
+/// Gives the rows of `text` their queries from elsewhere.
 fn give_queries(
     text: &mut Text,
     queries: &RowQueries,

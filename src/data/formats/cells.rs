@@ -1,4 +1,4 @@
-//! Lines of a table, cut into cells, several lines where a quoted cell has line breaks.
+//! Lines of a table, cut into cells. A quoted cell with line breaks spans several lines.
 
 use std::borrow::Cow;
 
@@ -7,12 +7,12 @@ use rankrls_files::text::{checked, is_plain};
 
 /// A cell of a record.
 pub(in crate::data) struct Cell<'l> {
-    /// Where it begins, from 1 on.
+    /// Its first byte, from 1 on.
     pub(super) column: usize,
     pub(in crate::data) text: Cow<'l, [u8]>,
 }
 
-/// The cells of a record, whose quotes are closed.
+/// The cells of a record with closed quotes.
 pub(in crate::data) fn cells(record: &[u8], delimiter: u8) -> Result<Vec<Cell<'_>>, Fault> {
     let (mut cells, mut at) = (Vec::new(), 0);
     let plain = is_plain(record);
@@ -37,8 +37,8 @@ pub(in crate::data) fn cells(record: &[u8], delimiter: u8) -> Result<Vec<Cell<'_
     }
 }
 
-/// The fault of a cell from `start` on, which goes on after its closing quote, `at` a byte of the record. Where that
-/// is on another line, the quote at the start may be a stray one.
+/// The fault of a cell that begins at `start` and goes on after its closing quote, at byte `at` of the record. If
+/// that is on another line, the opening quote may be stray.
 fn goes_on_after_quote(record: &[u8], start: usize, at: usize) -> Fault {
     if record[start..at].contains(&b'\n') {
         return takes_rows(record, start + 1);
@@ -50,7 +50,7 @@ fn goes_on_after_quote(record: &[u8], start: usize, at: usize) -> Fault {
         .at_column(at + 1)
 }
 
-/// The fault of a quote in this `column` that may take other rows into its cell.
+/// The fault of a quote in this `column` that may join rows in its cell.
 pub(super) fn takes_rows(record: &[u8], column: usize) -> Fault {
     let fault = Fault::new("a closing quote", quote(&record[column - 1..]));
     let fault = fault
@@ -58,7 +58,7 @@ pub(super) fn takes_rows(record: &[u8], column: usize) -> Fault {
     fault.at_column(column)
 }
 
-/// Refuses what no text has in a cell that begins after `before` bytes; a quoted one may have CR as line
+/// Refuses bytes that no text has, in a cell that begins after `before` bytes. A quoted cell may have CR as line
 /// breaks.
 fn check(cell: &[u8], before: usize) -> Result<(), Fault> {
     let (at, odd) = match memchr::memchr(0, cell) {
@@ -89,13 +89,13 @@ fn quoted(rest: &[u8]) -> Result<(Cow<'_, [u8]>, usize), Fault> {
         if rest.get(end) != Some(&b'"') {
             return Ok((text, end));
         }
-        // Two quotes are one.
+        // Two quotes stand for one.
         text.to_mut().push(b'"');
         at = end + 1;
     }
 }
 
-/// Whether the record goes on after the line from `at` on, which begins a cell, or `within` quotes.
+/// Whether the record continues after the line. `at` begins a cell, or lies `within` quotes.
 fn goes_on(line: &[u8], mut at: usize, delimiter: u8, mut within: bool) -> bool {
     loop {
         if within {
@@ -119,12 +119,12 @@ fn goes_on(line: &[u8], mut at: usize, delimiter: u8, mut within: bool) -> bool 
     }
 }
 
-/// The lines of a table, put together to records.
+/// Joins the lines of a table to records.
 pub(super) struct Records {
     pub(super) delimiter: u8,
-    /// The lines of a record that has not ended yet.
+    /// The lines of an unfinished record.
     open: Vec<u8>,
-    /// The first of them.
+    /// The first line of that record.
     began: Option<u64>,
 }
 
@@ -142,12 +142,13 @@ impl Records {
         self.began.is_none()
     }
 
-    /// Bytes of a record that has not ended yet.
+    /// Bytes of an unfinished record.
     pub(super) fn held(&self) -> u64 {
         self.open.len() as u64
     }
 
-    /// The record that ends with `line`, which has this `number`, and its first line; none if it goes on.
+    /// The record that ends with `line`, which has this `number`, and its first line. `None` if the record
+    /// continues.
     pub(super) fn next<'l>(&mut self, number: u64, line: &'l [u8]) -> Option<(u64, Cow<'l, [u8]>)> {
         let Some(began) = self.began else {
             if !goes_on(line, 0, self.delimiter, false) {
@@ -166,14 +167,14 @@ impl Records {
         Some((began, Cow::Owned(std::mem::take(&mut self.open))))
     }
 
-    /// The fault of a record that does not end, and its line.
+    /// The fault of a record without an end, and its line.
     pub(super) fn unclosed(&self) -> Option<(u64, Fault)> {
         let fault = cells(&self.open, self.delimiter).err()?;
         Some(placed(fault, self.began?, &self.open))
     }
 }
 
-/// The line of a fault in a record that `began` there, and the fault at its place in this line.
+/// The line of a fault in a record that `began` on that line, and the fault with its place in the line.
 pub(super) fn placed(fault: Fault, began: u64, record: &[u8]) -> (u64, Fault) {
     let before = &record[..(fault.column - 1).min(record.len())];
     let breaks = memchr::memchr_iter(b'\n', before).count() as u64;
@@ -190,13 +191,13 @@ fn unquoted(cell: &[u8]) -> &[u8] {
     inner.unwrap_or(cell)
 }
 
-/// The separator that a first line of Excel names, as in `sep=;`.
+/// The separator that a first line for Excel names, such as `sep=;`.
 pub(super) fn named_separator(line: &[u8]) -> Option<u8> {
     match unquoted(line.trim_ascii()) {
         [s, e, p, b'=', separator] if [*s, *e, *p].eq_ignore_ascii_case(b"sep") => {
             Some(*separator).filter(|byte| !byte.is_ascii_alphanumeric() && *byte != b'"')
         }
-        // A tab at the end was taken for a blank.
+        // The tab at the end was trimmed like a blank.
         word if word.eq_ignore_ascii_case(b"sep=") && line.contains(&b'\t') => Some(b'\t'),
         _ => None,
     }

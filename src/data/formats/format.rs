@@ -5,11 +5,11 @@ use std::path::Path;
 use crate::data::sidecar::{has_extension, plain};
 use crate::names::names;
 
-/// The formats of data files, by the names that users give. Each may be compressed by gzip or zstd.
+/// The formats of data files, by users' names. Each may be compressed by gzip or zstd.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Format {
-    /// The format that the ending of the path stands for, perhaps with `.gz` or `.zst` after it: `.csv`
-    /// and `.tsv` are tables, all others svmlight.
+    /// The format by the ending of the path, with or without `.gz` or `.zst`: `.csv` and `.tsv` are tables, all
+    /// others are svmlight.
     #[default]
     Auto,
     /// svmlight or LETOR text.
@@ -23,7 +23,7 @@ pub enum Format {
 names!(Format, "format", Auto => "auto", Svmlight => "svmlight", Csv => "csv", Tsv => "tsv");
 
 impl Format {
-    /// The words by which people call data in this format.
+    /// The common name of data in this format.
     pub(super) fn title(self) -> &'static str {
         match self {
             Self::Auto | Self::Svmlight => "svmlight",
@@ -32,7 +32,7 @@ impl Format {
         }
     }
 
-    /// Whether data at `path` are read as a table, whose columns are found by their names.
+    /// Whether data at `path` are a table, whose columns are found by name.
     pub fn is_table(self, path: &Path) -> bool {
         matches!(self.at(path), Self::Csv | Self::Tsv)
     }

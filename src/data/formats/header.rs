@@ -1,4 +1,4 @@
-//! The first line of a table: which of its columns has labels, queries, or a feature.
+//! The first line of a table: its columns of labels, queries and features.
 
 use std::collections::HashMap;
 
@@ -11,8 +11,8 @@ use super::number::{number, remedy};
 use super::options::ReadOptions;
 use crate::data::missing::Missing;
 
-/// Bytes of a column of the header besides its name, once and as a key, of what its points separate, and of a cell
-/// of the row at hand.
+/// Bytes of a column of the header besides its name. They cover its key, the positions of its separators, and a
+/// cell of the present row.
 const COLUMN: u64 = 480;
 
 /// The kind of the cells of a column.
@@ -22,18 +22,18 @@ pub(super) enum Cells {
     Query,
     /// Values of the feature.
     Values(u32),
-    /// Nothing that is asked for.
+    /// Cells that nobody asks for.
     Others,
 }
 
-/// The columns, as the header names them.
+/// The columns that the header names.
 pub(super) struct Header {
-    /// Which columns are what; `None` until that is known.
+    /// The kind of each column. `None` until it is known.
     cells: Vec<Option<Cells>>,
     pub(super) titles: Vec<String>,
     /// The place of each title.
     places: HashMap<String, usize>,
-    /// Names of the features, where others have not been given.
+    /// Names of the features, unless the options give names.
     pub(super) names: Strings,
 }
 
@@ -75,7 +75,7 @@ impl Header {
         Ok(header)
     }
 
-    /// The place of the column `title`, of which messages say `what` it is.
+    /// The place of the column `title`. Messages say `what` it is.
     fn place(&self, title: &str, what: &str) -> Result<usize, Fault> {
         let title = title.trim_ascii();
         self.places.get(title).copied().ok_or_else(|| {
@@ -117,7 +117,7 @@ impl Header {
         Ok(())
     }
 
-    /// Leaves out the columns of these names, which are not to be needed.
+    /// Leaves out the columns of these names, which must not be needed.
     fn leave_out(&mut self, ignored: &[String], features: &[(u32, &str)]) -> Result<(), Fault> {
         for name in ignored {
             let place = self.place(name, "to leave out")?;
@@ -135,7 +135,7 @@ impl Header {
         Ok(())
     }
 
-    /// Finds the columns of features that are known.
+    /// Finds the columns of known features.
     fn find_features(&mut self, features: &[(u32, &str)]) -> Result<(), Fault> {
         for &(feature, name) in features {
             let place = self.place(name, "for the feature of that name")?;
@@ -157,7 +157,7 @@ impl Header {
         Ok(())
     }
 
-    /// Takes all other columns for features.
+    /// Makes features of all other columns.
     fn take_features(&mut self, record: &[Cell<'_>]) -> Result<(), Fault> {
         let columns = self.titles.iter().zip(&mut self.cells).zip(record);
         for ((title, cells), cell) in columns {
@@ -172,7 +172,7 @@ impl Header {
                 let fault = Fault::new("columns of features", found).at_column(cell.column);
                 return Err(fault.remedy(Remedy::Ignore(title.clone())));
             }
-            // No file in memory has a header of as many columns as 32 bits count.
+            // No header in memory has more columns than 32 bits count.
             let feature = u32::try_from(self.names.len()).unwrap_or(u32::MAX);
             *cells = Some(Cells::Values(feature));
             self.names.push(title);
@@ -180,7 +180,7 @@ impl Header {
         Ok(())
     }
 
-    /// What the cells of the column at a place are.
+    /// The kind of the cells of the column at a place.
     pub(super) fn cells(&self, place: usize) -> Cells {
         self.cells
             .get(place)
@@ -189,14 +189,14 @@ impl Header {
             .unwrap_or(Cells::Others)
     }
 
-    /// Bytes that it takes, and the names with it.
+    /// Bytes held, names included.
     pub(super) fn memory(&self) -> u64 {
         let names = self.titles.iter().map(|title| 4 * title.len() as u64);
         names.map(|name| name + COLUMN).sum()
     }
 }
 
-/// The titles in a header, with blanks in place of line breaks. A number is none: the line is a row of data.
+/// The titles in a header, with blanks in place of line breaks. Refuses a number: the line is a row of data.
 fn titles(record: &[Cell<'_>]) -> Result<Vec<String>, Fault> {
     let mut titles = Vec::with_capacity(record.len());
     for cell in record {
@@ -212,7 +212,7 @@ fn titles(record: &[Cell<'_>]) -> Result<Vec<String>, Fault> {
     Ok(titles)
 }
 
-/// Where each title stands; of empty ones there may be several.
+/// The place of each title. Empty titles may repeat.
 fn places(titles: &[String], record: &[Cell<'_>]) -> Result<HashMap<String, usize>, Fault> {
     let mut places = HashMap::new();
     for (place, title) in titles.iter().enumerate() {
@@ -225,8 +225,7 @@ fn places(titles: &[String], record: &[Cell<'_>]) -> Result<HashMap<String, usiz
     Ok(places)
 }
 
-/// Whether pandas gave a column this name, as it had none when the table was written: `Unnamed: 0`, and
-/// `Unnamed: 0.1` when that was written again.
+/// Whether pandas made this name for a nameless column: `Unnamed: 0`, or `Unnamed: 0.1` on a second writing.
 fn is_unnamed(title: &str) -> bool {
     let number = title.strip_prefix("Unnamed: ");
     number.is_some_and(|number| number.starts_with(|char: char| char.is_ascii_digit()))

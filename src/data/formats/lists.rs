@@ -1,4 +1,4 @@
-//! Files with an item a line: names of features, texts of rows, and scores.
+//! Files with one item a line: names of features, texts of rows, scores, and others.
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -15,15 +15,15 @@ use rankrls_files::Strings;
 use super::token;
 use super::write::refused;
 
-/// Reads names of features, one a line: the first line names the first column. The file may be compressed and have CRLF line ends; blanks
-/// around a name do not count, and an empty line is an empty name.
+/// Reads names of features, one a line: the first line names the first column. The file may be compressed and have
+/// CRLF line ends. Blanks around a name do not count, and an empty line is an empty name.
 pub fn read_names(path: &Path, memory: Memory) -> Result<FeatureNames, ReadError> {
     let mut names = read_strings(path, memory.limit, memory.held, "a feature name in UTF-8")?;
     names.shrink_to_fit();
     Ok(FeatureNames::new(names))
 }
 
-/// Names the columns of `dataset`. The memory counts it as held.
+/// Names the columns of `dataset`, which `memory` counts as held.
 pub(super) fn attach(
     dataset: Dataset<'static>,
     path: &Path,
@@ -58,14 +58,14 @@ pub fn write_names(names: &FeatureNames, mut writer: impl Write) -> io::Result<(
     writer.flush()
 }
 
-/// Reads texts of rows, one a line in the order of the rows. The file may be compressed and have
-/// CRLF line ends; `-` is standard input.
+/// Reads texts of rows, one a line in the order of the rows. The file may be compressed and have CRLF line ends.
+/// `-` is standard input.
 pub fn read_texts(path: &Path, memory: Memory) -> Result<Strings, ReadError> {
     read_strings(path, memory.limit, memory.held, "text in UTF-8")
 }
 
-/// Reads the folds of rows or preferences, one a line: any text. Blank lines at the end do not count,
-/// others are empty folds.
+/// Reads the folds of rows or preferences, one a line, as any text. Blank lines at the end do not count. Other
+/// blank lines are empty folds.
 pub fn read_folds(path: &Path, memory: Memory) -> Result<Strings, ReadError> {
     let mut folds = Strings::default();
     each_item(
@@ -84,8 +84,8 @@ pub fn read_folds(path: &Path, memory: Memory) -> Result<Strings, ReadError> {
     Ok(folds)
 }
 
-/// Reads scores, a finite decimal number a line, one for each row of a data set in the order of
-/// its file. The file may be compressed and have CRLF line ends; `-` is standard input.
+/// Reads scores, one finite decimal number a line, in the order of the rows in the data's file. The file may be
+/// compressed and have CRLF line ends. `-` is standard input.
 pub fn read_scores(path: &Path, memory: Memory) -> Result<Vec<f64>, ReadError> {
     scores_of(Source::open(path, memory.left())?, memory)
 }
@@ -96,7 +96,7 @@ fn scores_of(source: Source<'_>, memory: Memory) -> Result<Vec<f64>, ReadError> 
     })
 }
 
-/// The items that `item` makes of the lines of a file, within the memory that is left.
+/// The results of `item` for the lines of a file, within the memory left.
 fn items<T>(
     source: Source<'_>,
     memory: Memory,
@@ -124,9 +124,8 @@ pub struct Preference {
     pub weight: f64,
 }
 
-/// Reads preferences among `rows` rows, `PREFERRED OTHER [MAGNITUDE [WEIGHT]]` a line: rows from 1 on,
-/// numbers that are 1 where they are missing. Blank lines and comments after `#` are skipped. Each comes with the
-/// number of its line.
+/// Reads preferences among `rows` rows, `PREFERRED OTHER [MAGNITUDE [WEIGHT]]` a line. Rows count from 1, and
+/// missing numbers are 1. Skips blank lines and comments after `#`. Each preference comes with its line number.
 pub fn read_preferences(
     path: &Path,
     rows: usize,
@@ -144,7 +143,7 @@ pub fn read_preferences(
     )
 }
 
-/// Reads numbers of rows among `rows`, one a line, from 1 on: 0-based here.
+/// Reads row numbers up to `rows`, one a line, from 1 on. Returns them 0-based.
 pub fn read_rows(path: &Path, rows: usize, memory: Memory) -> Result<Vec<usize>, ReadError> {
     items(Source::open(path, memory.left())?, memory, |_, line| {
         let line = token::trim_end(line);
@@ -182,7 +181,7 @@ fn preference(line: &[u8], rows: usize) -> Result<Preference, Fault> {
     })
 }
 
-/// The number of a row at `at`, 0-based, and where it ends.
+/// The 0-based row whose number stands at `at`, and the end of the number.
 fn row(line: &[u8], at: usize, rows: usize) -> Result<(u32, usize), Fault> {
     let end = token::end(line, at);
     let text = std::str::from_utf8(&line[at..end]).unwrap_or_default();

@@ -34,7 +34,7 @@ pub use rankrls_files::{Place, ReadError, ReadErrorKind};
 pub use write::{write_svmlight, write_svmlight_as_wide, writing_memory};
 
 impl Dataset<'static> {
-    /// Reads the file at `path`, its format known by its name, as [`ReadOptions`] do by default.
+    /// Reads the file at `path`, in the format of its name, by the default [`ReadOptions`].
     pub fn read(path: impl AsRef<Path>) -> Result<Self, ReadError> {
         let loaded = ReadOptions::new().read(path.as_ref())?;
         Ok(loaded.dataset)
@@ -44,15 +44,14 @@ impl Dataset<'static> {
 impl ReadOptions {
     /// Reads the file at `path`, or standard input for `-`.
     ///
-    /// Uses the threads of the current rayon pool. Peak memory is about one and a half times that of
-    /// the data set.
+    /// Uses the threads of the current rayon pool. Peak memory is about one and a half times the data set's.
     pub fn read(&self, path: &Path) -> Result<Loaded, ReadError> {
         let source = Source::open(path, self.memory.left())?;
         self.read_source(source, self.format.at(path))
     }
 
-    /// Reads a stream, perhaps compressed, that messages call `name`: svmlight text unless
-    /// [`Self::format`] says otherwise.
+    /// Reads a stream that messages call `name`. It may be compressed, and is svmlight text unless [`Self::format`]
+    /// differs.
     pub fn read_from(&self, reader: impl Read + Send, name: &str) -> Result<Loaded, ReadError> {
         let source = Source::new(reader, name, self.memory.left())?;
         self.read_source(source, self.format)
@@ -92,7 +91,7 @@ mod tests {
     use super::*;
     use crate::data::{FeatureNames, sample};
 
-    /// A file of the corpora that are not shipped, or none and a word about it.
+    /// A file of the corpora that are not shipped. Prints a line and returns `None` if there is none.
     fn corpus(file: &str) -> Option<PathBuf> {
         let folder = std::env::var_os("RANKRLS_CORPORA");
         if folder.is_none() {
@@ -138,7 +137,7 @@ mod tests {
         assert_eq!(data.names().map(FeatureNames::len), Some(19_424));
     }
 
-    /// Feature, row and value of every entry, by the simplest of readers.
+    /// Feature, row and value of every entry, by a simple reader.
     fn naive(text: &str) -> Vec<(u32, usize, f64)> {
         let mut entries = Vec::new();
         let rows = text.lines().filter(|line| !line.starts_with('#'));

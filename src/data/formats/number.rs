@@ -1,10 +1,9 @@
-//! Decimal numbers, and words in the place of one.
+//! Decimal numbers, and words in place of a number.
 //!
-//! Most numbers in data are short: up to 15 digits with a point somewhere. Both
-//! the digits as an integer (below 10^15 < 2^53) and the power of ten (at most
-//! 10^15 < 10^22) are floats without error then, so that one division gives the
-//! correctly rounded value (Clinger, "How to read floating point numbers
-//! accurately", 1990). Everything else goes through `fast_float2`.
+//! Most numbers in data are short: up to 15 digits and perhaps a point. Then both the digits as an integer (below
+//! 10^15 < 2^53) and the power of ten (at most 10^15 < 10^22) are exact floats. One division gives the correctly
+//! rounded value (Clinger, "How to read floating point numbers accurately", 1990). `fast_float2` reads everything
+//! else.
 
 /// Digits that an exact division can take.
 const DIGITS: usize = 15;
@@ -13,37 +12,36 @@ const POWERS: [f64; DIGITS + 1] = [
     1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
 ];
 
-/// Why a token is no number that can be read.
+/// Why a token cannot be read as a number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum BadNumber {
-    /// It is none.
+    /// It is not a number.
     Syntax,
     /// It is nan, infinite, or overflows to infinity.
     NotFinite,
-    /// It is a number by which programs say that a value is missing.
+    /// It is a number that marks a missing value.
     Marker,
-    /// Its square is out of the range of numbers.
+    /// Its square overflows.
     TooLarge,
 }
 
 impl BadNumber {
-    /// Whether the `word` means that a value is missing.
+    /// Whether the `word` marks a missing value.
     pub(super) fn is_missing(self, word: &[u8]) -> bool {
         self == Self::Marker || is_missing(word)
     }
 }
 
-/// The largest value whose square is a number.
+/// The largest value whose square is finite.
 const LARGEST: f64 = 1.340_780_792_994_259_6e154;
 
-/// Values from 0 up to here mark nothing.
+/// Values from 0 to below this one never mark missing values.
 pub(super) const LEAST_MARKER: f64 = 2_147_483_647.0;
 
 /// The largest and least whole numbers of 32 bits.
 const LIMITS: [f64; 3] = [LEAST_MARKER, -2_147_483_648.0, 4_294_967_295.0];
 
-/// The value of a feature, if it can be computed with and is none by which programs say that there is
-/// none.
+/// The value of a feature, unless it is too large to compute with or marks a missing value.
 #[inline]
 pub(super) fn checked(value: f64) -> Result<f64, BadNumber> {
     let size = value.abs();
@@ -54,7 +52,7 @@ pub(super) fn checked(value: f64) -> Result<f64, BadNumber> {
         return Err(BadNumber::Marker);
     }
     let markers = [
-        // Of 64 bits, with and without a sign: floats have no more of their digits.
+        // Limits of 64 bits, with and without a sign: floats hold no more of their digits.
         9.223_372e18..9.223_373e18,
         1.844_674_407e19..1.844_674_408e19,
         9.9692e36..9.9693e36,
@@ -70,7 +68,7 @@ pub(super) fn checked(value: f64) -> Result<f64, BadNumber> {
     Ok(value)
 }
 
-/// The value of a feature that the whole of `token` is. Digits past all floats mark a missing value, as the largest
+/// The value of a feature in the whole of `token`. Digits beyond all floats mark a missing value, as the largest
 /// float does.
 pub(super) fn value(token: &[u8]) -> Result<f64, BadNumber> {
     match number(token) {
@@ -79,8 +77,8 @@ pub(super) fn value(token: &[u8]) -> Result<f64, BadNumber> {
     }
 }
 
-/// The unsigned number at the start of `text` and its length, if it has at most 15 digits and
-/// perhaps a point; what comes after it is not looked at.
+/// The unsigned number at the start of `text` and its length, if it has at most 15 digits and perhaps a point.
+/// Ignores the rest of the text.
 #[inline]
 pub(super) fn short(text: &[u8]) -> Option<(f64, usize)> {
     let mut mantissa = 0;
@@ -109,12 +107,11 @@ fn digits(text: &[u8], mantissa: &mut u64) -> usize {
     count
 }
 
-/// The number that the whole of `token` is: an optional sign, digits with an optional point,
-/// an optional exponent.
+/// The number in the whole of `token`: an optional sign, digits with an optional point, an optional exponent.
 pub(super) fn number(token: &[u8]) -> Result<f64, BadNumber> {
     let without_plus = token.strip_prefix(b"+").unwrap_or(token);
     let (negative, unsigned) = match without_plus.strip_prefix(b"-") {
-        // "+-1" is no number.
+        // "+-1" is not a number.
         Some(_) if token[0] == b'+' => return Err(BadNumber::Syntax),
         Some(rest) => (true, rest),
         None => (false, without_plus),
@@ -148,19 +145,19 @@ fn long(unsigned: &[u8]) -> Result<f64, BadNumber> {
     }
 }
 
-/// Whether a word means that a value is missing: an empty cell, and the words of pandas, R, Julia,
-/// databases and statistics programs, in capitals or not.
+/// Whether a word marks a missing value: an empty cell, or a word of pandas, R, Julia, databases or statistics
+/// programs, in any case.
 pub(super) fn is_missing(word: &[u8]) -> bool {
     const WORDS: [&str; 12] = [
         "", "NA", "N/A", "<NA>", "#N/A", "#NA", "#N/A N/A", "NULL", "None", "NaT", "missing", "\\N",
     ];
-    // The marks of SAS and Stata, and of data for Weka.
+    // The marks of SAS, Stata and Weka.
     let is = |other: &&str| word.eq_ignore_ascii_case(other.as_bytes());
     let known = word.len() <= 8 && WORDS.iter().any(is);
     known || matches!(word, b"." | b"?") || is_nan(word) || is_nan_of_windows(word)
 }
 
-/// Whether a word is a nan as C libraries write it: `nan`, `-nan(ind)`, `nan(0x8000000000000)`, `NaNQ`.
+/// Whether a word is a nan of a C library: `nan`, `-nan(ind)`, `nan(0x8000000000000)`, `NaNQ`.
 fn is_nan(word: &[u8]) -> bool {
     let word = word
         .strip_prefix(b"-")
@@ -178,7 +175,7 @@ fn is_nan(word: &[u8]) -> bool {
     ends && name.eq_ignore_ascii_case(b"nan")
 }
 
-/// Whether a word is a nan as old programs on Windows write it: `-1.#IND`, perhaps with digits after it.
+/// Whether a word is a nan of old programs on Windows: `-1.#IND`, perhaps with more digits.
 fn is_nan_of_windows(word: &[u8]) -> bool {
     let word = word.strip_prefix(b"-").unwrap_or(word);
     let rest = word.strip_prefix(b"1.#").and_then(|name| {
@@ -189,7 +186,8 @@ fn is_nan_of_windows(word: &[u8]) -> bool {
     rest.is_some_and(|rest| rest.iter().all(digit))
 }
 
-/// What to do about a number with one comma, which is its point or separates thousands; points may do so, too.
+/// The remedy for a number with one comma, which is a decimal comma or separates thousands. Points may separate
+/// thousands, too.
 pub(super) fn remedy(text: &[u8]) -> Option<&'static str> {
     let digits = |byte: &u8| !matches!(byte, b',' | b'.');
     let rest: Vec<u8> = text.iter().copied().filter(digits).collect();
@@ -253,7 +251,7 @@ mod tests {
             assert_eq!(value(text.as_bytes()), Err(BadNumber::Marker), "{text}");
             check(text);
         }
-        // Digits that round to infinity; labels have none of these.
+        // Digits that round to infinity. Labels must not have them.
         for text in ["1.79769313486232e+308", "-1.797693134862316e308", "1e999"] {
             assert_eq!(value(text.as_bytes()), Err(BadNumber::Marker), "{text}");
         }
@@ -297,7 +295,7 @@ mod tests {
         }
     }
 
-    /// To the last bit as the standard library reads it.
+    /// Compares with the standard library to the last bit.
     fn check(text: &str) {
         let expected: f64 = text.parse().unwrap();
         assert_eq!(

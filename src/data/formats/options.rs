@@ -1,4 +1,4 @@
-//! How data are read, and what comes of it.
+//! Options of reading, and its result.
 
 use std::path::{Path, PathBuf};
 
@@ -14,38 +14,36 @@ use crate::data::names::{FeatureNames, IndexBase};
 use crate::data::packed::Packed;
 use crate::memory::Memory;
 
-/// Data as it was read.
+/// The result of reading data.
 #[derive(Debug)]
 pub struct Loaded {
-    /// The rows, in the order of the file, but for queries whose rows stand apart: these were brought together.
+    /// The rows, in the order of the file. Only scattered rows of a query are moved together.
     /// [`Dataset::input_rows`] has the way back.
     pub dataset: Dataset<'static>,
-    /// The entries, where [`ReadOptions::packed`] asks for them: the data set has none then.
+    /// The entries, if [`ReadOptions::packed`] asks for them. The data set then has none.
     pub packed: Packed,
-    /// Entries other than zero that were dropped, being in columns at or beyond
-    /// [`ReadOptions::width`].
+    /// Dropped entries other than zero, in columns at or beyond [`ReadOptions::width`].
     pub dropped_entries: u64,
-    /// In how many different columns they were.
+    /// Number of different columns with dropped entries.
     pub dropped_columns: u64,
-    /// The first query that came back after others, and the line where it did: of the data, or of the file of their
-    /// queries.
+    /// The first scattered query, and the line where it came back, in the data or in the file of queries.
     pub returned: Option<(String, u64)>,
-    /// The first query identifier that may stand for several, as `1.23457E+11`, and its line.
+    /// The first query identifier that may stand for several, such as `1.23457E+11`, and its line.
     pub rounded: Option<(String, u64)>,
 }
 
-/// What the columns of a table are, and its missing values. Only [`missing`](Self::missing) counts in
-/// other formats. A model keeps them ([`Model::table`](crate::Model::table)), to read other data alike.
+/// The columns of a table, and its missing values. Only [`missing`](Self::missing) counts in other formats. A model
+/// keeps them ([`Model::table`](crate::Model::table)), to read other data alike.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TableOptions {
-    /// The column that has the labels. Data with labels are refused without it.
+    /// The label column. Data with labels are refused without it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub label: Option<String>,
-    /// The column that has the queries; without it all rows are one query.
+    /// The query column. Without it, all rows are one query.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub query: Option<String>,
-    /// What to take for missing values, which are refused without it.
+    /// The number to read for missing values, which are refused without it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub missing: Option<Missing>,
     /// Columns to leave out, whatever their cells hold.
@@ -53,14 +51,13 @@ pub struct TableOptions {
     pub ignore: Vec<String>,
 }
 
-/// The queries of rows that come without any.
+/// The queries of data without identifiers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum RowQueries {
-    /// A file with the identifier of the query of each row, one a line; or with the numbers of rows of
-    /// the queries, which are counted from 1. Whole numbers that add up to the rows, and are not as
-    /// many, are such sizes.
+    /// A file with the query identifier of each row, one a line, or with the size of each query. Whole numbers that
+    /// add up to the rows, but are fewer, are sizes. Queries are then numbered from 1.
     File(PathBuf),
-    /// Every so many rows are a query; identifiers count them from 1.
+    /// Each query has this many rows. Identifiers count queries from 1.
     Size(usize),
 }
 
@@ -76,13 +73,13 @@ pub struct ReadOptions {
     pub(super) width: Option<usize>,
     pub(super) names: Option<PathBuf>,
     pub(super) memory: Memory,
-    /// Bytes of text that a thread parses at a time.
+    /// Bytes of text that a thread parses at once.
     pub(super) chunk: Option<usize>,
     pub(super) packed: bool,
 }
 
-/// A setter for each field that is named, with the type of what it takes: `impl Into<Option<T>>`
-/// for a field of type `Option<T>`.
+/// A setter for each named field, with the type of its argument: `impl Into<Option<T>>` for a field of type
+/// `Option<T>`.
 macro_rules! setters {
     ($($(#[$doc:meta])+ $name:ident: $type:ty => $($field:tt).+;)+) => {$(
         $(#[$doc])+
@@ -95,7 +92,7 @@ macro_rules! setters {
 }
 
 impl ReadOptions {
-    /// All at their defaults.
+    /// All options at their defaults.
     pub fn new() -> Self {
         Self::default()
     }
@@ -104,35 +101,34 @@ impl ReadOptions {
         /// The format of the file. Default: [`Format::Auto`].
         format: Format => format;
 
-        /// The queries of data that have none of their own. Default: none; data without queries are one
-        /// query. Data that have query identifiers are refused then.
+        /// The queries of data without identifiers; data with identifiers are then refused. Default: none, and data
+        /// without identifiers are one query.
         row_queries: impl Into<Option<RowQueries>> => row_queries;
 
-        /// The kinds of the columns of a table, and what to take for missing values: the usual
-        /// words and the numbers that mark them, in tables also empty cells. Default: nothing said.
+        /// The columns of a table, and the number to read for missing values. Missing values are the usual words
+        /// and marker numbers, and in tables also empty cells. Default: nothing given.
         table: TableOptions => table;
 
-        /// Names of the features, by which the columns of a table are found in any order; a feature
-        /// with an empty name is not looked for. Goes with [`width`](Self::width), for data for a model
-        /// or besides training data: other formats have columns of the same numbers. Default: none, the
-        /// columns of a table are the features, in its order and with its names.
+        /// Names of the features, which find the columns of a table in any order. An empty name finds nothing. Set
+        /// it with [`width`](Self::width), for a model's data or besides training data. Other formats have columns
+        /// of the same numbers. Default: none. Then the columns of a table are the features, in its order and with
+        /// its names.
         columns: impl Into<Option<FeatureNames>> => columns;
 
-        /// Whether labels may be missing, which are 0 then: of rows of text, of cells and of the whole column of a
-        /// table. Default: no.
+        /// Whether labels may be missing: of rows of text, in cells, or the whole column of a table. They are then
+        /// 0. Default: no.
         unlabelled: bool => unlabelled;
 
-        /// The number of columns: entries in columns at or beyond it are dropped and counted.
-        /// Default: none, one more than the last column that the file mentions. Data for a model
-        /// takes its width from the model.
+        /// The number of columns. Entries in columns at or beyond it are dropped and counted. Data for a model take
+        /// the model's width. Default: none, one more than the last column in the file.
         width: impl Into<Option<usize>> => width;
 
         /// A file with the names of the columns, see [`read_names`](super::read_names). Default: none.
         names: impl Into<Option<PathBuf>> => names;
 
-        /// Bytes that may be taken while reading, in rows and in the columns made of them. Default: no
-        /// limit. Text on its way, at most an eighth of what is left or three lines that are longer, is
-        /// gone before the columns are made.
+        /// Bytes that rows, and the columns made of them, may take while reading. Default: no limit. Text on its
+        /// way takes at most an eighth of the memory left, or three longer lines. It is gone before the columns are
+        /// made.
         memory: impl Into<Memory> => memory;
 
         /// Whether entries stay packed, in [`Loaded::packed`], instead of becoming columns. Default: no.
@@ -150,15 +146,15 @@ impl ReadOptions {
         self
     }
 
-    /// Bytes of text that a thread parses at a time.
+    /// Bytes of text that a thread parses at once.
     #[cfg(test)]
     pub(super) fn chunk(mut self, bytes: usize) -> Self {
         self.chunk = Some(bytes);
         self
     }
 
-    /// Refuses options that none of the data at `paths`, which are read together, heed: names of columns
-    /// without a table, and indices from 0 without svmlight text.
+    /// Refuses options that no data at `paths`, which are read together, use: names of columns without a table, and
+    /// indices from 0 without svmlight text.
     pub fn check_effects<'a>(
         &self,
         paths: impl IntoIterator<Item = &'a Path, IntoIter: Clone>,
@@ -178,7 +174,8 @@ impl ReadOptions {
         let (Some((parameter, _)), Some(first)) = (idle, paths.next()) else {
             return Ok(());
         };
-        // A file that is absent or no text is refused first, and one that is no table after it.
+        // A missing file, or one that is not text, is refused first. A file that is not a table is refused after
+        // it.
         let is_sample = first.to_string_lossy().starts_with('@');
         if first.is_file() || first.is_dir() || !(first.exists() || is_sample || is_stdin(first)) {
             Source::open(first, self.memory.left())?.check()?;
@@ -247,7 +244,7 @@ mod tests {
                 assert_eq!(error.is_empty(), message.is_empty());
             }
         }
-        // A folder, and a file that is not there, are what they are.
+        // A folder, and a missing file, are refused as such.
         let label = table(|table| table.label = Some("x".to_owned()));
         for path in [folder.path(), &folder.path().join("none.svm")] {
             let error = label.check_effects([path]).unwrap_err();

@@ -7,16 +7,16 @@ use rankrls_files::{Strings, text, unescaped_id};
 use super::token::{self, LARGEST_INDEX};
 use crate::data::packed::{RowPacker, Run};
 
-/// How the lines of a file are to be understood.
+/// The rules for the lines of a file.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Grammar {
     /// The index of the first column, 0 or 1.
     pub(super) first: u32,
     /// Columns from this one on are dropped.
     pub(super) width: Option<usize>,
-    /// The number to take for a value that is missing.
+    /// The number to read for a missing value.
     pub(super) missing: Option<f64>,
-    /// Whether rows may lack their label, which is 0 then.
+    /// Whether rows may lack their label, which is then 0.
     pub(super) unlabelled: bool,
 }
 
@@ -30,7 +30,7 @@ pub(super) struct QueryRun {
     pub(super) at: usize,
 }
 
-/// The rows of a chunk, up to the first bad line if there is one.
+/// The rows of a chunk, up to its first bad line.
 #[derive(Debug, Default)]
 pub(super) struct Parsed {
     pub(super) rows: usize,
@@ -45,19 +45,19 @@ pub(super) struct Parsed {
     /// The line of the first row without an identifier, counted from 1 in the chunk, and the fault of the text in
     /// its place.
     pub(super) first_nameless: Option<(u64, Fault)>,
-    /// One more than the last column seen.
+    /// One more than the last column.
     pub(super) width: usize,
     pub(super) dropped_entries: u64,
     /// Ascending.
     pub(super) dropped_columns: Vec<u32>,
-    /// In the last of the `lines`.
+    /// The fault of the last of the `lines`.
     pub(super) fault: Option<Fault>,
 }
 
 impl Parsed {
-    /// Reads `text`, whole lines of which the last may lack its line end.
+    /// Reads `text`: whole lines, of which the last may lack its end.
     pub(super) fn parse(text: &[u8], grammar: Grammar) -> Self {
-        // There are no more entries than colons.
+        // Every entry has a colon.
         let entries = memchr::memchr_iter(b':', text).count();
         let mut parsed = Self {
             packer: RowPacker::with_room(entries),
@@ -79,10 +79,10 @@ impl Parsed {
         parsed
     }
 
-    /// Bytes that the rows take here, and in columns besides, unless they stay `packed`.
+    /// Bytes that the rows take here, and bytes that they take in columns, unless they stay `packed`.
     pub(super) fn memory(&self, packed: bool) -> [u64; 2] {
         let rows = self.rows * 2 * size_of::<f64>();
-        // A query in the table of all takes less than twice what its run takes.
+        // A query in the table of all queries takes less than twice its run's bytes.
         let ids = 2 * self.ids.memory() + self.query_runs.len() * 3 * size_of::<QueryRun>();
         let entries: usize = self.runs.iter().map(Run::memory).sum();
         let merged: u64 = self.runs.iter().map(|run| 12 * run.entries()).sum();
@@ -97,7 +97,7 @@ impl Parsed {
         if at == line.len() {
             return Ok(());
         }
-        // No label has a colon, and all that may follow it has.
+        // No label has a colon, but everything that may follow it has one.
         let has_label = !grammar.unlabelled || !line[at..token::end(line, at)].contains(&b':');
         let (label, at) = if has_label {
             let (label, end) = token::label(line, at)?;
@@ -118,7 +118,7 @@ impl Parsed {
         Ok(())
     }
 
-    /// Adds a row of the query `id`, which stands at `at`.
+    /// Adds a row of the query `id`, at byte `at`.
     fn query(&mut self, id: &[u8], at: usize) -> Result<(), Fault> {
         if let Some(run) = self.query_runs.last_mut()
             && self.ids.last().is_some_and(|last| last.as_bytes() == id)
@@ -162,7 +162,7 @@ impl Parsed {
             self.entry(pair.index - first, pair.value, grammar.width);
             at = token::start(line, pair.end);
         }
-        // At most LARGEST_INDEX + 1, and no file fits in memory without 32 bits of it.
+        // At most LARGEST_INDEX + 1. A `usize` of fewer than 32 bits cannot hold such a file.
         self.width = self
             .width
             .max(usize::try_from(floor - first).unwrap_or(usize::MAX));

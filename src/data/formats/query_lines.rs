@@ -1,4 +1,4 @@
-//! The queries of rows in a file of their own: an identifier a line, or the sizes of the queries.
+//! The queries of rows in their own file: an identifier a line, or the sizes of the queries.
 
 use rankrls_files::error::{Fault, ReadError, quote};
 use rankrls_files::input::Source;
@@ -11,12 +11,11 @@ use super::text::Text;
 use super::token;
 use crate::data::queries::Groups;
 
-/// Bytes of a query in the table of all, besides its identifier.
+/// Bytes of a query in the table of all queries, besides its identifier.
 pub(super) const QUERY: u64 = 128;
 
-/// Gives the rows of `text` the queries that `source` has: an identifier a line; or the sizes of the queries
-/// one after the other, as files for `LightGBM` and `XGBoost` have them, which are lines of whole numbers
-/// that add up to the rows and are not as many.
+/// Gives the rows of `text` the queries in `source`. A line is the identifier of a row, or the size of a query, as
+/// in files for `LightGBM` and `XGBoost`. Whole numbers that add up to the rows, but are fewer, are sizes.
 pub(super) fn give(
     text: &mut Text,
     source: Source<'_>,
@@ -39,7 +38,7 @@ pub(super) fn give(
     }
     let mut groups = Groups::default();
     for (number, line) in (1..).zip(lines.iter()) {
-        // The line was read as one.
+        // The line has already been read as an identifier.
         groups.add(own(line).unwrap_or_default(), 1, number);
     }
     read?;
@@ -53,18 +52,18 @@ pub(super) fn give(
     Ok(())
 }
 
-/// The sizes that the lines are, if all are whole numbers.
+/// The sizes in the lines, if all are whole numbers.
 fn sizes(lines: &Strings) -> Option<Vec<u64>> {
     let size = |line| {
         let size = number(own(line)?.as_bytes()).ok()?;
-        // NumPy writes 2 as 2.000000000000000000e+00. A size past 64 bits is more than there are rows.
+        // NumPy writes 2 as 2.000000000000000000e+00. A size beyond 64 bits exceeds the rows anyway.
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
         (size >= 0.0 && size.fract() == 0.0).then_some(size as u64)
     };
     lines.iter().map(size).collect()
 }
 
-/// Queries of these `sizes`, numbered from 1, which stand in `lines` and add up to the rows of `text`.
+/// Queries of these `sizes`, numbered from 1. The sizes stand in `lines`, and must add up to the rows of `text`.
 fn of_sizes(sizes: &[u64], lines: &Strings, text: &Text, name: &str) -> Result<Groups, ReadError> {
     let (rows, of) = (text.rows, &text.name);
     let refused = |found: String| {
@@ -73,7 +72,7 @@ fn of_sizes(sizes: &[u64], lines: &Strings, text: &Text, name: &str) -> Result<G
         );
         Err(Fault::mismatch(expected, found).of(name))
     };
-    // A larger one may be more than a number of 64 bits.
+    // A larger size may exceed 64 bits.
     if let Some(line) = sizes.iter().position(|&size| size > rows as u64) {
         let size = quote(lines.get(line).unwrap_or_default().as_bytes());
         return refused(format!("{size} on line {}", line + 1));
@@ -85,7 +84,7 @@ fn of_sizes(sizes: &[u64], lines: &Strings, text: &Text, name: &str) -> Result<G
     }
     let mut groups = Groups::default();
     for (query, &size) in (1..).zip(sizes).filter(|(_, size)| **size > 0) {
-        // None is larger than the rows.
+        // No size exceeds the rows.
         groups.add(
             &u64::to_string(&query),
             usize::try_from(size).unwrap_or(rows),
@@ -95,7 +94,7 @@ fn of_sizes(sizes: &[u64], lines: &Strings, text: &Text, name: &str) -> Result<G
     Ok(groups)
 }
 
-/// Where the identifier that a line is begins, and itself.
+/// The identifier that fills a line, and its first byte.
 fn id(line: &[u8]) -> Result<(usize, &str), Fault> {
     let line = token::trim_end(line);
     let at = token::start(line, 0);
@@ -114,7 +113,7 @@ mod tests {
     use super::super::options::RowQueries;
     use super::*;
 
-    /// Sizes of the queries that a file gives to seven rows, and the first two identifiers.
+    /// Sizes of the queries that a file gives seven rows, and the first two identifiers.
     fn queries(lines: &str) -> Result<(Vec<usize>, String), String> {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("q");
@@ -145,7 +144,7 @@ mod tests {
                 "1 2",
             ),
             ("\u{feff}2\n0\n5\n\n\n", &[2, 5], "1 3"),
-            // Lines as many as rows: identifiers, whatever they add up to.
+            // As many lines as rows are identifiers, whatever their sum.
             ("1\n1\n1\n1\n1\n1\n1\n", &[7], "1 -"),
             ("0\n0\n0\n1\n1\n2\n3\n", &[3, 2, 1, 1], "0 1"),
             ("a\na\na\nb\nb\nc\nc\n\n", &[3, 2, 2], "a b"),

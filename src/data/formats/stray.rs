@@ -1,19 +1,20 @@
-//! Quotes that may be stray: whether a record of several lines is sure to be one row.
+//! Stray quotes: whether a record of several lines is certainly one row.
 //!
-//! A quote too many opens a cell that takes rows into it, up to the next quote that ends a cell. So a record is read
-//! in all other ways, too: up to [`STRAY`] of its quotes are stray, and any of its lines belong to no row. It is
-//! refused where another reading has several rows, or a row of other numbers. A row of another query alone is often
-//! the end of a text with commas: [`check`] gives its identifier, which tells of a row where the table has such a query.
+//! A surplus quote opens a cell that swallows rows, up to the next quote that ends a cell. So a record is read in
+//! all other ways, too. Up to [`STRAY`] of its quotes are then stray, and any of its lines belong to no row. The
+//! record is refused if another reading has several rows, or a row of other numbers. A row that differs only in its
+//! query is often the end of a text with commas. [`check`] returns its identifier, which reveals a row if the table
+//! has such a query.
 
 use super::cells::Cell;
 use super::header::{Cells, Header};
 use super::number::{is_missing, number};
 use super::token::cell_id;
 
-/// Quotes of a record that may be stray.
+/// Most stray quotes of a record.
 const STRAY: u8 = 2;
 
-/// Readings that a record may have at one byte. No text that people write has as many.
+/// Most readings of a record at one byte. No real text has as many.
 const MOST_READINGS: usize = 1000;
 
 /// A record that may be several rows.
@@ -31,23 +32,23 @@ enum Within {
 /// A way to read a record up to some byte.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Reading {
-    /// Quotes that are taken to be stray.
+    /// Quotes read as stray.
     stray: u8,
     /// Whether a row has come before.
     has_row: bool,
     /// The number of the cell in its row.
     place: usize,
     within: Within,
-    /// Where the cell begins, if that counts.
+    /// Where the cell begins, if that matters.
     begin: usize,
-    /// Whether a number differs from that of the record.
+    /// Whether a number differs from the record's.
     differs: bool,
-    /// Where the query stands, if it is another.
+    /// The place of the query, if it differs from the record's.
     other_id: Option<(usize, usize)>,
 }
 
 impl Reading {
-    /// At the begin of a line, with so many stray quotes before it.
+    /// The reading at the beginning of a line, after `stray` stray quotes.
     fn line(begin: usize, stray: u8, has_row: bool) -> Self {
         Self {
             stray,
@@ -60,13 +61,14 @@ impl Reading {
         }
     }
 
-    /// What it goes on as behind `quotes` in a row, of which some are stray. The byte after them `ends` a cell, or not.
+    /// The readings behind `quotes` quotes in a row, of which some are stray. `ends` tells whether the next byte
+    /// ends a cell.
     fn after_quotes(self, quotes: usize, ends: bool) -> impl Iterator<Item = Self> {
         let most = usize::from(STRAY - self.stray).min(quotes);
         (0..=most).filter_map(move |stray| {
             let left = quotes - stray;
             let inner = match self.within {
-                // In a cell that began without quotes they are text.
+                // In a cell without an opening quote, quotes are text.
                 Within::Plain | Within::Ended => return (stray == 0).then_some(self),
                 Within::Begin if left == 0 => None,
                 Within::Begin => Some(left - 1),
@@ -91,17 +93,17 @@ impl Reading {
 /// A record of several lines, and its row.
 struct Record<'r> {
     bytes: &'r [u8],
-    /// The cells of its row as it stands.
+    /// The cells of the record's row.
     row: &'r [Cell<'r>],
     header: Option<&'r Header>,
     may_miss: bool,
-    /// The least number of stray quotes with which a row has come before.
+    /// The fewest stray quotes with which a row has come before.
     row_before: Option<u8>,
     other_ids: Vec<String>,
 }
 
-/// The identifiers of other queries that rows within the record of `bytes` may have, which is the `row`; where numbers
-/// `may_miss`, words for that are numbers. Of a header, which comes before it is known, all cells are text.
+/// The identifiers of other queries that rows within the record of `bytes` may have; the record reads as `row`. If
+/// numbers `may_miss`, words for missing values count as numbers. Before the header is known, all cells are text.
 pub(super) fn check(
     bytes: &[u8],
     delimiter: u8,
@@ -157,7 +159,7 @@ impl Record<'_> {
         matches!(cells, None | Some(Cells::Others))
     }
 
-    /// Cells that began before `at` have begun without a quote. Readings that differ in where a text began are one.
+    /// Cells that began before `at` have no opening quote. Readings that differ only in where a text began merge.
     fn begin_text(&self, readings: &mut [Reading], at: usize) {
         for reading in readings {
             if reading.within == Within::Begin && reading.begin < at {
@@ -169,7 +171,7 @@ impl Record<'_> {
         }
     }
 
-    /// The reading behind the delimiter or line end `at`; none if its cell cannot be sound.
+    /// The reading behind the delimiter or line end `at`. `None` if its cell cannot be sound.
     fn end_cell(&mut self, mut reading: Reading, at: usize) -> Option<Reading> {
         if reading.within == Within::Quoted {
             return Some(reading);
@@ -196,10 +198,10 @@ impl Record<'_> {
         })
     }
 
-    /// The bits of the number in a cell, those of nan for one that is missing.
+    /// The bits of the number in a cell, or of nan for a missing one.
     fn value(&self, cell: &[u8]) -> Option<u64> {
         let value = match (number(cell), cell) {
-            // There are two zeros.
+            // Makes -0 and 0 equal.
             (Ok(value), _) => value + 0.0,
             (Err(_), b"True" | b"true" | b"TRUE") => 1.0,
             (Err(_), b"False" | b"false" | b"FALSE") => 0.0,
@@ -214,7 +216,7 @@ impl Record<'_> {
         let mut next = Vec::new();
         for reading in readings {
             if reading.within == Within::Quoted {
-                // No number and no identifier in a row that was taken in has a line break.
+                // A number or identifier in a swallowed row has no line break.
                 next.extend(self.is_text(reading.place).then_some(reading));
                 continue;
             }

@@ -43,7 +43,7 @@ mod tests {
         ReadOptions::new().read_from(text.as_ref(), "f")
     }
 
-    /// All that a data set holds, row by row.
+    /// The whole data set, row by row.
     fn rows(data: &Dataset<'_>) -> Vec<String> {
         let mut rows: Vec<String> = data.labels().iter().map(f64::to_string).collect();
         for (query, range) in data.queries().ranges().enumerate() {
@@ -74,7 +74,7 @@ mod tests {
             "\n1 qid:a 1:0.5 3:2\n\n \t\n-2 qid:a 1:1\n0 qid:b\n\n",
             "1 qid:a 1:0.5 3:2 #docid = 3:x # y\n-2 qid:a 1:1\t#x\n0 qid:b #\n",
             "\t1  qid:a \t1:0.5   3:2 \n -2\tqid:a\t1:1\t\n0 qid:b  \n",
-            // Zeros are no entries.
+            // Zeros are dropped.
             "1 qid:a 1:0.5 2:0 3:2\n-2 qid:a 1:1 2:-0.0\n0 qid:b 3:0e5\n",
             "+1 qid:a 1:.5 003:2e0\n-2.0 qid:a 1:1.\n0e7 qid:b\n",
         ] {
@@ -110,7 +110,7 @@ mod tests {
         assert_eq!(read("1\n2\n").unwrap().dataset.queries().ids(), None);
     }
 
-    /// Text and message of everything that is refused.
+    /// Refused text, and its message.
     #[rustfmt::skip]
     const REFUSED: &[(&[u8], &str)] = &[
         (b"x 1:1\n", r#"f:1:1: expected a label, a decimal number, found "x""#),
@@ -186,7 +186,7 @@ mod tests {
                 let options = ReadOptions::new().chunk(chunk);
                 let error = options.read_from(text, "f").unwrap_err();
                 let text = error.to_string();
-                // Of a path it may be a table.
+                // At a path, it may be a table.
                 assert_eq!(text.split(" (if it is a table").next(), Some(message));
                 let Place { line, column } = error.place().unwrap();
                 assert!(message.starts_with(&format!("{}:{line}:{column}: ", error.name())));
@@ -273,7 +273,7 @@ mod tests {
                 assert_eq!(rows(&data), expected, "{chunk}");
             }
         }
-        // Files are read side by side in a small pool.
+        // Read files side by side in a small pool.
         let options = ReadOptions::new().chunk(100);
         let read = |_| options.read_from(&plain[..], "f").unwrap().dataset.rows();
         let rows: Vec<_> = in_pool(2, || (0..8).into_par_iter().map(read).collect());

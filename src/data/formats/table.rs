@@ -1,9 +1,9 @@
 //! Tables with a header: values separated by commas or tabs, quoted where they must be.
 //!
-//! A row is a line, or several where a quoted cell has line breaks. A quote that is never closed is refused,
-//! and so is one that takes rows into its cell. [`TableOptions`](super::TableOptions) name the columns with labels and queries, and those to leave out; all
-//! others are features, and their names those of the features. Data for a model, or besides training
-//! data, are matched by name, in any order; columns of other names are left out.
+//! A row is a line, or several lines if a quoted cell has line breaks. A quote that is never closed is refused, and
+//! so is a quote that swallows rows. [`TableOptions`](super::TableOptions) name the columns of labels and queries,
+//! and the columns to leave out. The others are features, named by their titles. Data for a model, or besides
+//! training data, are matched by name in any order. Columns of other names are left out.
 
 use std::collections::HashSet;
 
@@ -24,13 +24,13 @@ use crate::data::names::{FeatureNames, IndexBase};
 use crate::data::packed::RowPacker;
 use crate::data::queries::Queries;
 
-/// Bytes of an entry while it is read, and once more in columns.
+/// Bytes of an entry while it is read, and again in columns.
 const ENTRY: u64 = 2 * 12;
 
-/// Bytes of a row besides its entries, its query counted as a new one.
+/// Bytes of a row besides its entries, with a new query.
 const ROW: u64 = 4 * 8 + 64;
 
-/// Bytes of a doubt besides the identifier.
+/// Bytes of a doubt besides its identifier.
 const DOUBT: u64 = 320;
 
 /// The rows so far.
@@ -38,7 +38,7 @@ struct TableRows<'o> {
     options: &'o ReadOptions,
     packer: RowPacker,
     text: Text,
-    /// Identifiers that rows may have which a quote took into a cell, and what to say where there is such a query.
+    /// Identifiers that swallowed rows may have, and the fault to report if the table has such a query.
     doubts: Vec<(String, (u64, Fault))>,
 }
 
@@ -57,7 +57,7 @@ impl TableRows<'_> {
                 Cells::Others => {}
                 Cells::Query => self.query(trimmed, column - 1, line)?,
                 Cells::Label => {
-                    // A label that is missing is not to be made up.
+                    // A missing label must not be invented.
                     let missing = self.options.unlabelled.then_some(0.0);
                     let found = number_in(trimmed, title, missing, false);
                     label = found.map_err(|fault| fault.at_column(column))?;
@@ -80,7 +80,7 @@ impl TableRows<'_> {
         self.text.check_memory(0, self.options.memory.left())
     }
 
-    /// Refuses a `record` that may be more rows than one, or doubts it. It `began` on this line.
+    /// Refuses a `record` that may be several rows, or records a doubt. The record `began` on this line.
     fn one_row(
         &mut self,
         record: &[u8],
@@ -112,7 +112,7 @@ impl TableRows<'_> {
     }
 }
 
-/// The number in a cell of the column `title`, a value or else a label, or `missing`.
+/// The number in a cell of the column `title`, which is a value or a label, or `missing`.
 fn number_in(cell: &[u8], title: &str, missing: Option<f64>, is_value: bool) -> Result<f64, Fault> {
     let parsed = if is_value {
         number::value(cell)
@@ -157,7 +157,7 @@ pub(super) fn read(
     let mut records = Records::new(delimiter);
     each_line(source, options.memory.left(), |number, line| {
         let first = header.is_none() && records.at_start();
-        // Other programs have put a line before the byte order mark.
+        // Other programs write a line before the byte order mark.
         let mark = line.strip_prefix("\u{feff}".as_bytes());
         let line = mark.filter(|_| first).unwrap_or(line);
         if let Some(separator) = named_separator(line).filter(|_| first) {
@@ -165,7 +165,7 @@ pub(super) fn read(
             return Ok(0);
         }
         let held = rows.text.memory + records.held();
-        // Of a table of one column it is a row with an empty cell.
+        // In a table of one column, it is a row with an empty cell.
         let is_row = header
             .as_ref()
             .is_some_and(|header: &Header| header.titles.len() == 1);
@@ -198,7 +198,7 @@ pub(super) fn read(
     loaded(rows, header, &name)
 }
 
-/// The first doubt about a row of a query that is there.
+/// The first doubt about a row whose query exists.
 fn doubted(doubts: Vec<(String, (u64, Fault))>, queries: &Queries) -> Option<(u64, Fault)> {
     if doubts.is_empty() {
         return None;
@@ -210,7 +210,7 @@ fn doubted(doubts: Vec<(String, (u64, Fault))>, queries: &Queries) -> Option<(u6
         .map(|(_, fault)| fault)
 }
 
-/// The data of all rows.
+/// The data set of all rows.
 fn loaded(rows: TableRows<'_>, header: Header, name: &str) -> Result<Loaded, ReadError> {
     let (options, mut text) = (rows.options, rows.text);
     text.packed = rows.packer.finish().into();
@@ -332,7 +332,7 @@ mod tests {
         assert_eq!((data.width(), data.names()), (2, None));
         assert_eq!(columns(&data)[0], (0, &[0, 1][..], &[-1.0, 100.0][..]));
         assert_eq!(columns(&data)[1].0, 1);
-        // Columns that are not asked for may have anything in their cells.
+        // Columns that nobody asks for may hold anything.
         let bare = options.table(TableOptions::default()).unlabelled(true);
         let data = read(&bare, "first,note,last\n1,words,2\n");
         assert_eq!((data.labels(), data.nonzeros()), (&[0.0][..], 2));
@@ -364,7 +364,7 @@ mod tests {
         let data = read(&filling(Missing::Mean), text);
         assert_eq!(data.input_rows(), Some(&[0, 2, 1, 3, 4][..]));
         let rows = &[0, 1, 2, 3, 4][..];
-        // Query a has no y: it takes the mean of all.
+        // Query a has no y, so it takes the mean of all.
         let expected = [
             (0, rows, &[2.0, 2.0, 7.0, 6.0, 8.0][..]),
             (1, rows, &[6.0, 6.0, 5.0, 6.0, 7.0][..]),
@@ -390,14 +390,14 @@ mod tests {
         let data = read(&ignoring(&["note"]), text);
         assert_eq!(data.names().unwrap().iter().collect::<Vec<_>>(), ["x (cm)"]);
         assert_eq!(columns(&data), [(0, &[0, 1, 2][..], &[2.0, 3.0, 4.0][..])]);
-        // Errors are where they are.
+        // Faults elsewhere are still reported.
         let error = ignoring(&["note"])
             .read_from(text.replace(",4", ",z").as_bytes(), "f")
             .unwrap_err();
         assert_eq!(error.place().unwrap().line, 9);
     }
 
-    /// One or two quotes more lose no row in silence, whatever other quotes and lines there are.
+    /// One or two surplus quotes never lose a row in silence, among any other quotes and lines.
     #[test]
     fn no_quote_takes_rows_into_its_cell() {
         for (header, rows) in [
@@ -460,7 +460,7 @@ mod tests {
         }
     }
 
-    /// Text of several lines is read where no quote of it can be stray: commas and quotes do not matter.
+    /// Text of several lines is read if none of its quotes can be stray. Commas and quotes do not matter.
     #[test]
     fn text_of_several_lines_is_read() {
         let reviews = [
@@ -488,7 +488,7 @@ mod tests {
             assert_eq!(data.labels(), [0.0, 1.0, 2.0, 0.0], "{text}");
             assert_eq!(data.queries().offsets(), [0, 2, 4]);
         }
-        // The last line may be a row of another query, and is where the table has that.
+        // The last line may be a row of another query. It is one if the table has that query.
         let text = |query: &str| {
             format!("query,text,grade,x\na,\"p, q\n{query}, r\",1,2\nb,s,0,1\nb,s,1,2\n")
         };
@@ -580,6 +580,11 @@ mod tests {
         let data = read(&ignoring(&["note", "Unnamed: 0"]), text);
         assert_eq!(data.names().unwrap().iter().collect::<Vec<_>>(), ["x"]);
         assert_eq!(columns(&data), [(0, &[0, 1][..], &[2.0, 3.0][..])]);
+        let data = read(&options(), "query,grade,x2,1st\na,1,2,3\n");
+        assert_eq!(
+            data.names().unwrap().iter().collect::<Vec<_>>(),
+            ["x2", "1st"]
+        );
     }
 
     #[test]

@@ -1,10 +1,8 @@
 //! A whole file, read in pieces on several threads.
 //!
-//! While a batch of chunks of text is decompressed and cut, the one before is
-//! parsed, and the pieces of the one before that are put together in the order of
-//! the file. Line numbers and what spans several lines are settled there, so that
-//! the first bad line of the file is the one that is reported, whatever the
-//! threads did.
+//! While one batch of chunks is decompressed and cut, the one before is parsed. The pieces of the batch before that
+//! are joined in the order of the file. Joining settles line numbers and anything that spans lines. So the first
+//! bad line of the file is reported, on any number of threads.
 
 use std::io;
 
@@ -26,14 +24,14 @@ use super::parsed::{Grammar, Parsed};
 /// Chunks of a batch for each thread. One batch is read, one is parsed, and one is appended at a time.
 const BATCH: usize = 4;
 
-/// The part of the limit that a batch of chunks may take. Three take an eighth, while memory for the
-/// columns, more than half of what is counted, is not taken yet.
+/// A batch's share of the limit. Three batches take an eighth of it. Columns, more than half of the counted memory,
+/// are not allocated then.
 const BATCH_SHARE: u64 = 24;
 
-/// Bytes of a column in data besides its entries: where it begins, and its feature.
+/// Bytes of a column in data besides its entries: its start and its feature.
 const COLUMN: u64 = 8 + 4;
 
-/// Bytes for each byte of text on its way: the text, twice as much in entries at most as a rule, and the next text.
+/// Bytes for each byte of text on its way: the text, usually at most twice as much in entries, and the next text.
 const PARSED: u64 = 4;
 
 /// Chunks of about `size` bytes, in batches for all threads.
@@ -51,7 +49,7 @@ pub(super) struct Text {
     pub(super) packed: Packed,
     pub(super) labels: Vec<f64>,
     pub(super) groups: Groups,
-    /// One more than the last column seen.
+    /// One more than the last column.
     pub(super) width: usize,
     pub(super) dropped_entries: u64,
     pub(super) dropped_columns: Vec<u32>,
@@ -91,8 +89,8 @@ impl Text {
         }
     }
 
-    /// The data set of these rows in `width` columns, with means for missing values if they are
-    /// `averaged`, of at most `limit` bytes.
+    /// The data set of these rows in `width` columns of at most `limit` bytes. If missing values are `averaged`,
+    /// means replace them.
     pub(super) fn into_dataset(
         self,
         width: usize,
@@ -111,7 +109,7 @@ impl Text {
         let refused = |error| Fault::data(&error).of(&name);
         let (queries, order) = self.groups.finish(self.rows).map_err(refused)?;
         drop(self.packed);
-        // Entries may stay packed.
+        // Packed entries have no columns.
         columns.height = self.rows;
         if let Some(order) = &order {
             columns.move_rows(order);
@@ -135,8 +133,8 @@ impl Text {
         }
     }
 
-    /// Appends all chunks, in order, up to the first that is bad or too much; says why reading ended
-    /// before the end of the text, too.
+    /// Appends all chunks in order, up to the first that is bad or too much. Also returns the failure that ended
+    /// reading early.
     fn take(
         &mut self,
         chunks: &mut Chunks<'_>,
@@ -169,7 +167,7 @@ impl Text {
         (failure, Ok(()))
     }
 
-    /// Appends rows, while so many bytes of text are `waiting`.
+    /// Appends rows, while `waiting` bytes of text wait.
     fn append(
         &mut self,
         mut parsed: Parsed,
@@ -187,7 +185,7 @@ impl Text {
         let last = parsed.fault.take().map(|fault| (parsed.lines, fault));
         let faults = [mixed, last].into_iter().flatten();
         if let Some((line, fault)) = faults.min_by_key(|(line, _)| *line) {
-            // No row begins like this, and none was read.
+            // No row begins like this, and none was read before.
             let is_other = fault.column == 1 && self.rows + parsed.rows == 0;
             let error = fault.at(&self.name, self.lines + line);
             return Err(if is_other && options.format == Format::Auto {
@@ -207,7 +205,7 @@ impl Text {
         Ok(())
     }
 
-    /// Refuses to take so many `bytes` more than a limit lets in.
+    /// Refuses to take `bytes` more if that exceeds the limit.
     pub(super) fn check_memory(&self, bytes: u64, limit: Option<u64>) -> Result<(), Fault> {
         let all = self.memory.saturating_add(bytes);
         match limit.filter(|&limit| all > limit) {
@@ -216,7 +214,7 @@ impl Text {
         }
     }
 
-    /// The first row that has or lacks a query identifier unlike those before it.
+    /// The first row with a query identifier after rows without, or the reverse.
     fn mixed(&mut self, parsed: &mut Parsed) -> Option<(u64, Fault)> {
         let named = parsed.query_runs.first().copied();
         let nameless = parsed.first_nameless.take();

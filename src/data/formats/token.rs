@@ -5,8 +5,7 @@ use rankrls_files::error::{Fault, escaped, quote};
 
 use super::number::{BadNumber, LEAST_MARKER, is_missing, number, remedy, short, value};
 
-/// The largest index that can be written: 0-based features fit in 32 bits, and so does their
-/// number.
+/// The largest index that can be written: 0-based features fit in 32 bits, and so does their number.
 pub(in crate::data) const LARGEST_INDEX: u64 = u32::MAX as u64 - 1;
 
 pub(super) fn is_space(byte: u8) -> bool {
@@ -41,7 +40,7 @@ pub(super) fn trim_end(line: &[u8]) -> &[u8] {
     line
 }
 
-/// The decimal number that starts at `at`, `what` messages call it, and where it ends.
+/// The decimal number that starts at `at`, and its end. Messages call it `what`.
 pub(super) fn decimal(line: &[u8], at: usize, what: &str) -> Result<(f64, usize), Fault> {
     let end = end(line, at);
     let token = &line[at..end];
@@ -49,14 +48,14 @@ pub(super) fn decimal(line: &[u8], at: usize, what: &str) -> Result<(f64, usize)
         let fault = |expected| Fault::token(expected, at, token);
         match bad {
             BadNumber::NotFinite => fault(format!("a finite {what}")),
-            // What has a comma may be a list.
+            // A token with a comma may be a list.
             _ => fault(format!("a {what}, a decimal number")),
         }
     };
     number(token).map(|number| (number, end)).map_err(bad)
 }
 
-/// The label that starts at `at`, and where it ends. Where a query follows, a comma makes no list.
+/// The label that starts at `at`, and its end. If a query follows, a comma does not make a list.
 pub(super) fn label(line: &[u8], at: usize) -> Result<(f64, usize), Fault> {
     decimal(line, at, "label").map_err(|fault| {
         let end = end(line, at);
@@ -68,7 +67,7 @@ pub(super) fn label(line: &[u8], at: usize) -> Result<(f64, usize), Fault> {
     })
 }
 
-/// The decimal number that a line is, `what` messages call it.
+/// The decimal number that fills a line. Messages call it `what`.
 pub(super) fn only_decimal(line: &[u8], what: &str) -> Result<f64, Fault> {
     let line = trim_end(line);
     let (number, end) = decimal(line, start(line, 0), what)?;
@@ -76,7 +75,7 @@ pub(super) fn only_decimal(line: &[u8], what: &str) -> Result<f64, Fault> {
     Ok(number)
 }
 
-/// Refuses what follows from `end` on in a line of one `item`.
+/// Refuses text from `end` on, in a line of one `item`.
 pub(super) fn nothing_after(line: &[u8], end: usize, item: &str) -> Result<(), Fault> {
     let at = start(line, end);
     match &line[at..] {
@@ -85,8 +84,8 @@ pub(super) fn nothing_after(line: &[u8], end: usize, item: &str) -> Result<(), F
     }
 }
 
-/// The identifier of a query in a cell or token, which begins at `at` of its line; where it is empty, messages say
-/// that `none` was found. Words for a missing value are none.
+/// The query identifier in a cell or token that begins at `at` of its line. For an empty one, messages say that
+/// `none` was found. Words for a missing value are refused.
 pub(super) fn cell_id<'t>(id: &'t [u8], at: usize, none: &str) -> Result<&'t str, Fault> {
     let refused = |expected, found| Fault::new(expected, found).at_column(at + 1);
     if id.is_empty() {
@@ -99,8 +98,8 @@ pub(super) fn cell_id<'t>(id: &'t [u8], at: usize, none: &str) -> Result<&'t str
     std::str::from_utf8(id).map_err(|_| refused("a query identifier in UTF-8", quote(id)))
 }
 
-/// The identifier of a query in text that people write, as [`cell_id`] has it: characters that nobody sees would
-/// make two queries of one.
+/// The query identifier in text by people, like [`cell_id`]. Refuses invisible characters, which would split a
+/// query.
 pub(super) fn query_id<'t>(id: &'t [u8], at: usize, none: &str) -> Result<&'t str, Fault> {
     let text = cell_id(id, at, none)?;
     if text.chars().any(is_hidden) || escaped(text) != text {
@@ -110,7 +109,7 @@ pub(super) fn query_id<'t>(id: &'t [u8], at: usize, none: &str) -> Result<&'t st
     Ok(text)
 }
 
-/// Whether a character is a blank, but no space, or has no width.
+/// Whether a character is a blank other than space, or has no width.
 fn is_hidden(char: char) -> bool {
     let blank = char.is_whitespace() && char != ' ';
     let narrow = '\u{2060}'..='\u{2064}';
@@ -119,7 +118,7 @@ fn is_hidden(char: char) -> bool {
         || matches!(char, '\u{ad}' | '\u{180e}' | '\u{200b}' | '\u{feff}')
 }
 
-/// The identifier of a query that is a token of its own, or after `qid:`, as it is written.
+/// The query identifier of a token, or after `qid:`, as it is written.
 pub(super) fn query_token(id: &[u8], at: usize) -> Result<&str, Fault> {
     let text = query_id(id, at, "none")?;
     let expected = match text {
@@ -135,7 +134,7 @@ pub(super) fn query_token(id: &[u8], at: usize) -> Result<&str, Fault> {
     Err(Fault::new(expected, quote(id)).at_column(at + 1))
 }
 
-/// Whether text ends in `index:value` after a character that is no letter and no digit: `1;3:0.5`.
+/// Whether text ends in `index:value` after a character that is neither letter nor digit: `1;3:0.5`.
 fn ends_in_pair(text: &str) -> bool {
     let Some((before, written)) = text.rsplit_once(':') else {
         return false;
@@ -156,8 +155,7 @@ pub(super) struct Pair {
     pub(super) end: usize,
 }
 
-/// The pair that starts at `at`, with `missing` for a value that is. An index past 64 bits is given
-/// as `u64::MAX`.
+/// The pair that starts at `at`, with `missing` for a missing value. An index beyond 64 bits becomes `u64::MAX`.
 #[inline]
 pub(super) fn pair(line: &[u8], at: usize, missing: Option<f64>) -> Result<Pair, Fault> {
     let Some((index, colon)) = index(line, at) else {
@@ -197,19 +195,19 @@ fn index(line: &[u8], at: usize) -> Option<(u64, usize)> {
     (end > at && line.get(end) == Some(&b':')).then_some((index, end))
 }
 
-/// The number that text of eight bytes begins with, the first byte lowest, and its length, unless it has none or eight
-/// digits: all at once, as branches that depend on digits are slow.
+/// The number at the beginning of eight bytes of text, the first byte lowest, and its length, unless it has none or
+/// eight digits. It uses no branches on digits, which are slow.
 #[inline]
 fn up_to_seven_digits(text: u64) -> Option<(u64, usize)> {
     const EACH: u64 = 0x0101_0101_0101_0101;
-    // Digits are 0 to 9 now, and the highest bit of the first byte that is none becomes 1.
+    // Digits are now 0 to 9. The highest bit of the first byte that is not a digit becomes 1.
     let digits = text ^ (EACH * 0x30);
     let others = (digits.wrapping_add(EACH * 0x76) | digits) & (EACH * 0x80);
     let length = others.trailing_zeros() / 8;
     if !(1..8).contains(&length) {
         return None;
     }
-    // Zeros come first; then pairs, fours and all eight digits become a number each.
+    // Zeros come first. Then pairs, fours and all eight digits become one number each.
     let ones = digits << (64 - 8 * length);
     let pairs = ones.wrapping_mul(1 + (10 << 8)) >> 8 & 0x00ff_00ff_00ff_00ff;
     let fours = pairs.wrapping_mul(1 + (100 << 16)) >> 16 & 0x0000_ffff_0000_ffff;
@@ -228,7 +226,7 @@ fn long_pair(
     let written = &line[colon + 1..end];
     match (value(written), missing) {
         (Ok(value), _) => Ok(Pair { index, value, end }),
-        // Nothing at all is no word for it.
+        // An empty value is not a word for a missing one.
         (Err(_), _) if written.is_empty() => Err(Fault::token(EXPECTED, at, &line[at..end])),
         (Err(bad), Some(value)) if bad.is_missing(written) => Ok(Pair { index, value, end }),
         (Err(bad), _) => {
@@ -256,8 +254,7 @@ fn no_pair(line: &[u8], at: usize) -> Fault {
     Fault::token(expected, at, token)
 }
 
-/// Why `index` cannot come next in a row whose indices start at `first` or, after the index
-/// `before`, above it.
+/// Why `index` cannot come next in a row. Indices start at `first`, and exceed the index `before`.
 #[cold]
 pub(super) fn bad_index(pair: &[u8], at: usize, index: u64, before: Option<u64>) -> Fault {
     let fault = |expected: String| Fault::token(expected, at, pair);
@@ -271,7 +268,7 @@ pub(super) fn bad_index(pair: &[u8], at: usize, index: u64, before: Option<u64>)
     }
 }
 
-/// The fault of what is `written` so, `found` in messages, where a number of the kind `what` was `expected`.
+/// The fault of `written`, which messages call `found`, where a number of the kind `what` was `expected`.
 pub(super) fn no_number(
     bad: BadNumber,
     written: &[u8],
@@ -297,7 +294,7 @@ pub(super) fn no_number(
     }
 }
 
-/// The fault of what is `written` in the place of a decimal number, with a remedy if it is one with a comma.
+/// The fault of `written` in place of a decimal number. A number with a comma gets a remedy.
 pub(super) fn no_decimal(fault: Fault, written: &[u8]) -> Fault {
     match remedy(written) {
         Some(remedy) => fault.remedy(remedy),
@@ -334,11 +331,11 @@ mod tests {
     fn lines_end_before_comments_and_blanks() {
         assert_eq!(without_comment(b"1 2:3 # x # y"), b"1 2:3");
         assert_eq!(without_comment(b"1 2:3\t#x"), b"1 2:3");
-        // In a token it begins nothing.
+        // Within a token, `#` begins no comment.
         assert_eq!(without_comment(b"1 qid:c# 2:3#x #"), b"1 qid:c# 2:3#x");
         assert_eq!(without_comment(b"1 2:3 \t"), b"1 2:3");
         assert_eq!(without_comment(b" # only"), b"");
-        // A nan of old programs on Windows is no comment.
+        // A nan of old programs on Windows is not a comment.
         assert_eq!(
             without_comment(b"1 2:-1.#IND00 3:4 # x"),
             b"1 2:-1.#IND00 3:4"

@@ -16,15 +16,15 @@ use crate::data::queries::Queries;
 /// Bytes gathered before they are written.
 const BUFFER: usize = 1 << 16;
 
-/// Entries that are brought together by row at a time, unless a row has more.
+/// Entries brought together by row at once, unless a row has more.
 const AT_ONCE: usize = if cfg!(test) { 1 << 3 } else { 1 << 19 };
 
 pub(super) fn refused(message: String) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidInput, message)
 }
 
-/// Bytes that it takes to write `dataset`, about: the entries of the rows at hand, where those of each column are, and
-/// the identifiers of queries.
+/// Approximate bytes of writing `dataset`: the entries of the present rows, their starts in each column, and the
+/// query identifiers.
 pub fn writing_memory(dataset: &Dataset<'_>) -> u64 {
     // A row has at most an entry in each column.
     let at_once = AT_ONCE.max(dataset.stored_columns());
@@ -36,18 +36,17 @@ pub fn writing_memory(dataset: &Dataset<'_>) -> u64 {
 
 /// Writes `dataset` as svmlight text with query ids, rows in order.
 ///
-/// Numbers have the fewest digits that read back to the same value, indices count as
-/// [`Dataset::index_base`] says. A data set of one nameless query has no `qid`; several nameless
-/// queries are numbered from 1. What the format does not hold is not written: names, empty
-/// columns after the last that is used, and the order that the rows had before they were moved.
+/// Numbers have the fewest digits that read back to the same value, and indices count as [`Dataset::index_base`]
+/// says. A data set of one nameless query has no `qid`. Several nameless queries are numbered from 1. The format
+/// cannot hold names, empty columns after the last used one, and the earlier order of moved rows.
 ///
 /// Allocates [`writing_memory`], some megabytes or more.
 pub fn write_svmlight(dataset: &Dataset<'_>, writer: impl Write) -> io::Result<()> {
     write_rows(dataset, dataset.index_base(), None, writer)
 }
 
-/// Writes `dataset` as [`write_svmlight`] does, with columns that count from `base`, and so that it reads
-/// back as wide: the first row has a zero in the last column where no row has an entry there.
+/// Writes `dataset` like [`write_svmlight`], with columns that count from `base`. It reads back with the same
+/// width: if no row has an entry in the last column, the first row has a zero there.
 pub fn write_svmlight_as_wide(
     dataset: &Dataset<'_>,
     base: IndexBase,
@@ -63,7 +62,7 @@ pub fn write_svmlight_as_wide(
     write_rows(dataset, base, last.filter(|&last| !has_entry(last)), writer)
 }
 
-/// Writes all rows, the first with a zero in a `last` column that has no entry.
+/// Writes all rows. The first row has a zero in a `last` column without an entry.
 fn write_rows(
     dataset: &Dataset<'_>,
     base: IndexBase,
@@ -111,7 +110,7 @@ fn write_rows(
     writer.flush()
 }
 
-/// Refuses values that readers would not take back: marks of missing values, and those too large to compute with.
+/// Refuses values that readers would not take back: marks of missing values, and values too large to compute with.
 fn check_values(dataset: &Dataset<'_>, base: IndexBase) -> io::Result<()> {
     let lost = |value: f64| checked(value).is_err();
     if !dataset.columns.any(lost) {
@@ -143,16 +142,16 @@ fn flush(text: &mut Vec<u8>, writer: &mut impl Write) -> io::Result<()> {
     Ok(())
 }
 
-/// The entries of data by row, some rows at a time.
+/// The entries of data by row, for some rows at once.
 struct ByRow<'a> {
     dataset: &'a Dataset<'a>,
-    /// How many entries each row has.
+    /// Number of entries of each row.
     lengths: Vec<u32>,
-    /// How many entries of each column were taken: at most as many as rows.
+    /// Number of taken entries of each column. It has at most one for each row.
     taken: Vec<u32>,
-    /// The rows at hand.
+    /// The present rows.
     rows: Range<usize>,
-    /// Where the entries of each of these begin, and where the last ends.
+    /// Where the entries of each present row begin, and where the last ends.
     starts: Vec<usize>,
     /// Positions of columns, ascending, and values.
     entries: Vec<(u32, f64)>,
@@ -176,7 +175,7 @@ impl<'a> ByRow<'a> {
         }
     }
 
-    /// The entries of a row: rows come one after the other.
+    /// The entries of a row. Rows must be asked for in order.
     fn of(&mut self, row: usize) -> &[(u32, f64)] {
         if row == self.rows.end {
             self.advance();
@@ -185,7 +184,7 @@ impl<'a> ByRow<'a> {
         &self.entries[self.starts[place]..self.starts[place + 1]]
     }
 
-    /// Goes to the next rows.
+    /// Moves on to the next rows.
     fn advance(&mut self) {
         let first = self.rows.end;
         self.starts.truncate(1);
@@ -203,7 +202,7 @@ impl<'a> ByRow<'a> {
         self.entries.reserve_exact(count);
         self.entries.resize(count, (0, 0.0));
         let mut next = self.starts.clone();
-        // Columns count in 32 bits.
+        // No data set has more columns than 32 bits count.
         for (taken, position) in self.taken.iter_mut().zip(0_u32..) {
             let column = self.dataset.column(position as usize);
             let first_left = *taken as usize;
@@ -221,8 +220,8 @@ impl<'a> ByRow<'a> {
     }
 }
 
-/// The identifier of each query as a token, in which it is escaped where it would not come back; nameless queries are numbered from 1, a
-/// single one has none.
+/// The identifier of each query as a token, escaped if it would not read back. Nameless queries are numbered from
+/// 1. A single nameless query has none.
 fn ids(queries: &Queries) -> io::Result<Vec<Cow<'_, str>>> {
     let Some(ids) = queries.ids() else {
         let numbers = (1..=queries.len()).filter(|_| queries.len() > 1);
@@ -263,7 +262,7 @@ mod tests {
     use super::*;
     use crate::data::{DataHash, Strings};
 
-    /// Data are read back: the same, and as wide.
+    /// Checks that data read back the same and as wide.
     fn check(data: &Dataset<'_>) {
         for base in [IndexBase::One, IndexBase::Zero] {
             let mut text = Vec::new();
@@ -298,7 +297,7 @@ mod tests {
         );
     }
 
-    /// Two rows with these query identifiers, and a column that is not used.
+    /// Two rows with these query identifiers, and an unused column.
     fn two(ids: Option<[&str; 2]>) -> Dataset<'static> {
         let queries = match ids {
             None => Queries::single(2).unwrap(),

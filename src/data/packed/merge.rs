@@ -1,10 +1,9 @@
 //! From runs of rows to columns.
 //!
-//! The features are cut into spans of about equal numbers of entries, a task each, and these into strips
-//! that fit the cache. A task walks all runs strip by strip: first to count, then to write every entry to
-//! the next free place of its column. Walking runs in order leaves the rows of every column ascending,
-//! whatever the spans: the result does not depend on the number of threads. Features may lie as far apart
-//! as they like.
+//! The features are cut into spans with about equal numbers of entries, one task each, and spans into strips that
+//! fit the cache. A task walks all runs strip by strip. It first counts, then writes every entry to the next free
+//! place of its column. Walking runs in order leaves the rows of every column ascending for any spans, so the
+//! result does not depend on the number of threads. Features may lie far apart.
 
 use rayon::prelude::*;
 
@@ -12,17 +11,17 @@ use super::runs::{Reader, Run};
 use crate::data::columns::{Columns, cut};
 use crate::error::{Error, Result};
 
-/// Entries of a strip, about.
+/// Approximate entries of a strip.
 const STRIP: u64 = if cfg!(test) { 1 << 7 } else { 1 << 16 };
 
-/// Features of a strip that are counted in a table.
+/// Most features of a strip that a table counts.
 const NARROW: usize = if cfg!(test) { 1 << 5 } else { 1 << 18 };
 
-/// The first feature of each strip, and where the last ends.
+/// The first feature of each strip, and the end of the last.
 struct Span(Vec<u32>);
 
-/// The occupied columns of `runs`, at most 2^32 - 1 rows one after the other, among `width`, unless `check` refuses
-/// that there are so many.
+/// The occupied columns of `runs` among `width` columns. The runs have at most 2^32 - 1 rows together. `check` may
+/// refuse the number of columns.
 pub(super) fn columns_of<E>(
     runs: &[Run],
     width: usize,
@@ -34,7 +33,7 @@ pub(super) fn columns_of<E>(
     Ok(columns)
 }
 
-/// Calls `each` with all columns of `runs`, as many at a time as have about so many `entries`.
+/// Calls `each` with all columns of `runs`, about `entries` entries at once.
 pub(super) fn each_batch(
     runs: &[Run],
     width: usize,
@@ -52,8 +51,7 @@ pub(super) fn each_batch(
     Ok(())
 }
 
-/// Makes `columns` the occupied ones of some of the spans, which follow each other, unless `check` refuses that
-/// there are so many.
+/// Makes `columns` the occupied columns of these consecutive spans. `check` may refuse their number.
 fn fill_within<E>(
     runs: &[Run],
     spans: &[Span],
@@ -70,7 +68,7 @@ fn fill_within<E>(
             .iter()
             .map(|task| (&task.features[..], &task.counts[..])),
     );
-    // Features and counts stand in the columns now, before the entries take memory.
+    // Features and counts stand in the columns now. Free them before the entries take memory.
     for task in &mut tasks {
         (task.features, task.counts) = (Vec::new(), Vec::new());
     }
@@ -94,8 +92,8 @@ fn fill_within<E>(
     Ok(())
 }
 
-/// Where to cut the features into at most about so many spans of like numbers of entries: a page in the
-/// order of their first features after the other.
+/// Cuts the features into at most about `most` spans with similar numbers of entries. Pages count in the order of
+/// their first features.
 fn spans(runs: &[Run], most: usize) -> Vec<Span> {
     let pages = runs.iter().flat_map(|run| &run.pages);
     let mut firsts: Vec<(u32, u64)> = pages.map(|page| (page.first, page.entries)).collect();
@@ -127,7 +125,7 @@ fn spans(runs: &[Run], most: usize) -> Vec<Span> {
 struct Task<'a> {
     runs: &'a [Run],
     strips: &'a [u32],
-    /// Features with an entry and how many they have.
+    /// Features with an entry, and their numbers of entries.
     features: Vec<u32>,
     counts: Vec<u32>,
 }
@@ -142,12 +140,12 @@ impl<'a> Task<'a> {
         }
     }
 
-    /// Readers of all runs, at the first feature of the span; `pass` goes past a column of so many entries.
+    /// Readers of all runs, at the first feature of the span. `pass` moves a reader past the entries of a column.
     fn readers(&self, pass: fn(&mut Reader<'a>, usize)) -> Vec<Reader<'a>> {
         let (first, mut first_row) = (self.strips[0], 0_u32);
         let reader = |run: &'a Run| {
             let mut reader = Reader::new(&run.pages, first, first_row);
-            // Rows are at most as many as 32 bits count.
+            // Rows fit in 32 bits.
             first_row = first_row.saturating_add(run.rows);
             while let Some((_, count)) = reader.below(first) {
                 pass(&mut reader, count);
@@ -157,7 +155,7 @@ impl<'a> Task<'a> {
         self.runs.iter().map(reader).collect()
     }
 
-    /// Finds the features and how many entries they have.
+    /// Finds the features and their numbers of entries.
     fn count(&mut self) {
         let mut readers = self.readers(|reader, _| reader.next_head());
         for strip in self.strips.windows(2) {
@@ -189,7 +187,7 @@ impl<'a> Task<'a> {
         }
     }
 
-    /// Writes the entries, columns one after the other: those of these features, which begin at these places.
+    /// Writes the entries column by column, for these features with these starts.
     fn fill(&self, (all, starts): (&[u32], &[usize]), rows: &mut [u32], values: &mut [f64]) {
         let mut readers = self.readers(Reader::skip);
         let mut first = 0;
@@ -215,15 +213,15 @@ impl<'a> Task<'a> {
     }
 }
 
-/// Where features stand among those of a strip: a table of about as many parts of the strip as it has features, as
+/// The places of features within a strip. The table has about as many parts as the strip has features, since
 /// features may lie far apart.
 struct Slots<'a> {
     features: &'a [u32],
     /// The first feature of the strip.
     first: u32,
-    /// A part has two to the power of so many features, occupied or not.
+    /// A part spans two to this power of features, occupied or not.
     shift: u32,
-    /// Where the features of each part begin, and the last end.
+    /// Where the features of each part begin, and where the last end.
     starts: Vec<u32>,
 }
 
@@ -252,7 +250,7 @@ impl<'a> Slots<'a> {
         }
     }
 
-    /// The place of a feature that is among them.
+    /// The place of a feature of the strip.
     #[inline(always)]
     fn of(&self, feature: u32) -> usize {
         let part = ((feature - self.first) >> self.shift) as usize;
@@ -278,7 +276,7 @@ mod tests {
         columns_of(runs, 0, |_| Ok::<_, ()>(())).unwrap()
     }
 
-    /// Every row has the same value in its columns.
+    /// The value of all entries of a row.
     fn value(row: &[u32], column: u32) -> f64 {
         f64::from(column) + row.len() as f64
     }
@@ -294,7 +292,7 @@ mod tests {
         packer.finish()
     }
 
-    /// Columns by way of a map of maps.
+    /// Columns by a map of maps.
     fn naive(rows: &[Vec<u32>]) -> Columns<'static> {
         let mut columns: BTreeMap<u32, Vec<(u32, f64)>> = BTreeMap::new();
         for (row, number) in rows.iter().zip(0..) {
@@ -310,7 +308,7 @@ mod tests {
         result
     }
 
-    /// Rows whose indices lie near 0, far away, anywhere, or all of these.
+    /// Rows with indices near 0, far away, anywhere, or all of these.
     fn rows() -> impl Strategy<Value = Vec<Vec<u32>>> {
         let near = (any::<u32>(), 0..9u32).prop_map(|(far, near)| (far % 3) << 30 | near);
         let index =
@@ -319,7 +317,7 @@ mod tests {
         vec(row, 0..40)
     }
 
-    /// Rows whose indices lie near 0, often enough for spans.
+    /// Rows with indices near 0, and enough of them for several spans.
     fn near() -> impl Strategy<Value = Vec<Vec<u32>>> {
         let row = btree_set(0..60u32, 0..60);
         vec(

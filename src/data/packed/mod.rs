@@ -8,9 +8,9 @@ mod runs;
 
 pub(super) use runs::{RowPacker, Run, bytes, runs_of_rows};
 
-/// The entries of rows, packed by columns: some runs of rows after the other, two to three bytes an entry of
-/// a corpus of parses. [`ColumnClasses::of_packed`](crate::ColumnClasses::of_packed) makes candidates of
-/// them without the matrix of all columns.
+/// The entries of rows, packed by columns, one run of rows after the other. An entry of a corpus of parses takes
+/// two to three bytes. [`ColumnClasses::of_packed`](crate::ColumnClasses::of_packed) makes candidates of them
+/// without the matrix of all columns.
 #[derive(Debug, Default)]
 pub struct Packed(Vec<Run>);
 
@@ -20,17 +20,17 @@ impl Packed {
         self.0.iter().map(|run| run.memory() as u64).sum()
     }
 
-    /// How many entries there are.
+    /// Number of entries.
     pub(crate) fn entries(&self) -> u64 {
         self.0.iter().map(Run::entries).sum()
     }
 
-    /// Adds the rows that follow.
+    /// Appends rows.
     pub(super) fn append(&mut self, runs: &mut Vec<Run>) {
         self.0.append(runs);
     }
 
-    /// The occupied columns, among `width`, unless `check` refuses that there are so many.
+    /// The occupied columns among `width` columns. `check` may refuse their number.
     pub(super) fn columns<E>(
         &self,
         width: usize,
@@ -39,8 +39,8 @@ impl Packed {
         merge::columns_of(&self.0, width, check)
     }
 
-    /// Calls `each` with all columns, as many at a time as have about so many `entries`. Each time all runs
-    /// are found anew, in which half a page is read for nothing: batches are to be large.
+    /// Calls `each` with all columns, about `entries` entries at once. Each batch searches all runs again and reads
+    /// half a page in vain, so batches should be large.
     pub(crate) fn each_batch(
         &self,
         width: usize,

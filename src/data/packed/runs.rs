@@ -1,38 +1,38 @@
-//! Rows that are packed by columns, some at a time.
+//! Rows packed by columns, some rows at a time.
 //!
-//! Text comes row by row, a [`Dataset`](crate::Dataset) stores columns. Some hundred thousand entries at
-//! a time are sorted by column while they are in the cache, and packed: a quarter of the bytes that they
-//! take in columns, where values are counts. [`merge`](super::merge) makes columns of runs.
+//! Text comes row by row, but a [`Dataset`](crate::Dataset) stores columns. Some hundred thousand entries at once
+//! are sorted by column in the cache, and packed. If values are counts, that takes a quarter of their bytes in
+//! columns. [`merge`](super::merge) makes columns of runs.
 //!
-//! A page has columns one after the other. Their heads stand together, so that they can be counted
-//! without looking at entries: how far the feature is from the one before, and how many entries there
-//! are. Entries follow in the body, rows first, each as its distance from the one before. Whole
-//! numbers from 1 to 254 take a byte as values, others a byte and the eight of the float; all other
-//! numbers are written seven bits at a time. An entry of a corpus of parses takes about three bytes.
+//! A page has consecutive columns. Their heads stand together, so that counting need not look at entries. A head
+//! has the distance to the previous feature and the number of entries. Entries follow in the body, rows first, each
+//! as the distance from the previous row. As values, whole numbers from 1 to 254 take a byte. Others take a byte
+//! and the eight bytes of the float. All other numbers are written seven bits at a time. An entry of a corpus of
+//! parses takes about three bytes.
 
 use rayon::prelude::*;
 
-/// Bytes of a body from which on a page is full.
+/// Bytes of a body that fill a page.
 const FULL: usize = if cfg!(test) { 1 << 6 } else { 1 << 14 };
 
-/// Most bits by which entries are sorted at a time.
+/// Most bits of a sorting digit.
 const DIGIT: u32 = 12;
 
-/// Entries of rows that are sorted at once.
+/// Entries of rows sorted at once.
 const SORTED: usize = if cfg!(test) { 1 << 9 } else { 1 << 17 };
 
-/// Columns one after the other, features ascending.
+/// Consecutive columns with ascending features.
 #[derive(Debug, Clone)]
 pub(super) struct Page {
     /// The first feature.
     pub(super) first: u32,
     pub(super) entries: u64,
-    /// Bytes of heads; those of the body follow.
+    /// Bytes of heads. The body follows.
     heads: usize,
     bytes: Vec<u8>,
 }
 
-/// Rows that were packed by columns.
+/// Rows packed by columns.
 #[derive(Debug, Default)]
 pub(in crate::data) struct Run {
     pub(super) rows: u32,
@@ -46,7 +46,7 @@ impl Run {
         self.pages.iter().map(of_page).sum()
     }
 
-    /// How many entries there are.
+    /// Number of entries.
     pub(in crate::data) fn entries(&self) -> u64 {
         self.pages.iter().map(|page| page.entries).sum()
     }
@@ -56,7 +56,7 @@ impl Run {
 #[derive(Debug, Default)]
 struct Packer {
     run: Run,
-    /// The number of the next page.
+    /// The first feature of the next page.
     first: u32,
     entries: u64,
     heads: Vec<u8>,
@@ -66,7 +66,7 @@ struct Packer {
 }
 
 impl Packer {
-    /// Adds a column that has an entry.
+    /// Adds a column, which has at least one entry.
     fn push(&mut self, feature: u32, entries: impl ExactSizeIterator<Item = (u32, f64)> + Clone) {
         if self.heads.is_empty() {
             (self.first, self.next) = (feature, feature);
@@ -105,7 +105,7 @@ impl Packer {
         self.body.clear();
     }
 
-    /// The columns of so many rows.
+    /// The columns of `rows` rows.
     fn finish(mut self, rows: u32) -> Run {
         self.end_page();
         self.run.rows = rows;
@@ -114,11 +114,11 @@ impl Packer {
     }
 }
 
-/// Packs rows that come one after the other, some at a time.
+/// Packs rows one after the other, some at a time.
 #[derive(Debug, Default)]
 pub(in crate::data) struct RowPacker {
     entries: Vec<Entry>,
-    /// Rows of the run at hand.
+    /// Rows of the unfinished run.
     rows: u32,
     runs: Vec<Run>,
 }
@@ -131,7 +131,7 @@ struct Entry {
 }
 
 impl RowPacker {
-    /// Makes room for so many entries.
+    /// A packer with room for `entries` entries.
     pub(in crate::data) fn with_room(entries: usize) -> Self {
         Self {
             entries: Vec::with_capacity(entries),
@@ -139,7 +139,7 @@ impl RowPacker {
         }
     }
 
-    /// Adds an entry to the row at hand, which has none in this column.
+    /// Adds an entry to the present row, which has none in this column yet.
     #[inline]
     pub(in crate::data) fn push(&mut self, column: u32, value: f64) {
         let row = self.rows;
@@ -193,15 +193,15 @@ pub(in crate::data) fn runs_of_rows(starts: &[usize], columns: &[u32], values: &
     firsts.into_par_iter().flat_map_iter(pack).collect()
 }
 
-/// Sorts entries of rows in order by the digits of the column, the lowest first.
+/// Sorts entries, which are in the order of rows, by the digits of the column, lowest digit first.
 fn sort_by_column(entries: &mut Vec<Entry>) {
-    // A single row, which may be long, has its columns in order.
+    // The columns of a single row, which may be long, are in order already.
     if entries.is_sorted_by_key(|entry| entry.column) {
         return;
     }
     let last = entries.iter().map(|entry| entry.column).max().unwrap_or(0);
     let mut sorted = vec![Entry::default(); entries.len()];
-    // Digits are alike: few places are written to at a time.
+    // Equal digits keep the number of written places small.
     let bits = u32::BITS - last.leading_zeros();
     let digit_bits = bits.div_ceil(bits.div_ceil(DIGIT));
     for shift in (0..bits).step_by(digit_bits as usize) {
@@ -223,7 +223,7 @@ fn sort_by_column(entries: &mut Vec<Entry>) {
     }
 }
 
-/// Bytes that entries with these values take, about: two for the row and its share of the head.
+/// Approximate bytes of entries with these values: two for the row and its share of the head.
 pub(in crate::data) fn bytes(values: &[f64]) -> u64 {
     let value = |value: &f64| if small(*value).is_some() { 3 } else { 11 };
     values.par_iter().map(value).sum()
@@ -246,7 +246,7 @@ fn push_value(bytes: &mut Vec<u8>, value: f64) {
     }
 }
 
-/// The byte of a value that takes one.
+/// The byte of a value that fits into one.
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
@@ -257,7 +257,7 @@ fn small(value: f64) -> Option<u8> {
     (f64::from(small) == value && (1..=254).contains(&small)).then_some(small)
 }
 
-/// Takes a byte off.
+/// Removes a byte.
 #[inline(always)]
 fn byte(bytes: &mut &[u8]) -> u8 {
     let (&byte, rest) = bytes.split_first().expect("a page that was packed here");
@@ -265,7 +265,7 @@ fn byte(bytes: &mut &[u8]) -> u8 {
     byte
 }
 
-/// Takes a number off.
+/// Removes a number.
 #[inline(always)]
 fn number(bytes: &mut &[u8]) -> u32 {
     let mut last = byte(bytes);
@@ -278,7 +278,7 @@ fn number(bytes: &mut &[u8]) -> u32 {
     number
 }
 
-/// Takes a value off.
+/// Removes a value.
 #[inline(always)]
 fn value(bytes: &mut &[u8]) -> f64 {
     match byte(bytes) {
@@ -298,14 +298,14 @@ pub(super) struct Reader<'a> {
     heads: &'a [u8],
     body: &'a [u8],
     next: u32,
-    /// The row of the matrix that is the first of the run.
+    /// The row of the matrix at which the run begins.
     first_row: u32,
-    /// Feature and number of entries of the column at hand.
+    /// Feature and number of entries of the present column.
     head: Option<(u32, usize)>,
 }
 
 impl<'a> Reader<'a> {
-    /// Begins with the page that has `feature`: columns below may come first.
+    /// Begins at the page that has `feature`. Columns below it may come first.
     pub(super) fn new(pages: &'a [Page], feature: u32, first_row: u32) -> Self {
         let before = pages.partition_point(|page| page.first <= feature);
         let mut reader = Self {
@@ -320,13 +320,13 @@ impl<'a> Reader<'a> {
         reader
     }
 
-    /// The column at hand if its feature is below `end`.
+    /// The present column, if its feature is below `end`.
     #[inline(always)]
     pub(super) fn below(&self, end: u32) -> Option<(u32, usize)> {
         self.head.filter(|&(feature, _)| feature < end)
     }
 
-    /// Goes to the next head. Entries come after each, unless all that is wanted is heads.
+    /// Moves to the next head. The entries must be read or skipped before, unless only heads matter.
     #[inline(always)]
     pub(super) fn next_head(&mut self) {
         if self.heads.is_empty() {
@@ -342,7 +342,7 @@ impl<'a> Reader<'a> {
         self.head = Some((feature, number(&mut self.heads) as usize));
     }
 
-    /// Reads the entries of the column at hand.
+    /// Reads the entries of the present column.
     #[inline(always)]
     pub(super) fn take(&mut self, rows: &mut [u32], values: &mut [f64]) {
         let (mut body, mut next) = (self.body, self.first_row);
@@ -357,7 +357,7 @@ impl<'a> Reader<'a> {
         self.next_head();
     }
 
-    /// Passes over the `count` entries of the column at hand.
+    /// Skips the `count` entries of the present column.
     pub(super) fn skip(&mut self, count: usize) {
         for _ in 0..count {
             number(&mut self.body);

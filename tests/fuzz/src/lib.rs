@@ -1,9 +1,8 @@
-//! What must hold of every reader, whatever bytes it is given: it returns, with data that are sound
-//! and can be written and read back, or with an error that says where; and it takes no more memory
-//! than a stated multiple of the input, besides a fixed part.
+//! Properties of every reader, for any bytes. It returns sound data that can be written and read back, or an error
+//! that says where. It takes a fixed part of memory, and at most a stated multiple of the input.
 //!
-//! One function a reader. The fuzz targets call them, and so do the tests of the project
-//! (`tests/untrusted.rs`), with drawn bytes and with the corpora that fuzzing found.
+//! Each reader has one function. The fuzz targets call it. So does `tests/untrusted.rs`, with drawn bytes and with
+//! inputs that fuzzing found.
 
 use std::fmt::Display;
 use std::fs;
@@ -31,14 +30,14 @@ static MEMORY: PeakAlloc = PeakAlloc;
 /// Bytes that a reader may take for each byte of its input.
 const PER_BYTE: usize = 64;
 
-/// Bytes that it may take besides: buffers, chunks of text, tables of a decompressor.
+/// Further bytes that it may take: buffers, chunks of text, tables of a decompressor.
 const FIXED: usize = 2 << 20;
 
-/// Limit of memory that readers are given. What is compressed may take twice as much, and a zstd
-/// window of the 8 MiB that every decoder must have.
+/// The readers' memory limit. Compressed input may take twice as much, and a zstd window of the 8 MiB that every
+/// decoder must have.
 const LIMIT: u64 = 1 << 20;
 
-/// A property of a reader; whether the input was read, and not refused.
+/// A property of a reader. Returns whether the input was read, not refused.
 pub type Property = fn(&[u8]) -> bool;
 
 /// All properties by name.
@@ -55,10 +54,10 @@ pub const ALL: &[(&str, Property)] = &[
     ("linkages", linkages),
 ];
 
-/// What messages call the input.
+/// The name of the input in messages.
 const NAME: &str = "input";
 
-/// A folder for readers of files, in memory where there is such a place.
+/// A folder for readers of files, in memory if the system has such a place.
 static FOLDER: LazyLock<TempDir> = LazyLock::new(|| {
     let memory = Path::new("/dev/shm");
     let folder = if memory.is_dir() {
@@ -95,7 +94,7 @@ fn is_compressed(input: &[u8]) -> bool {
     )
 }
 
-/// An error that helps: what was expected and found, and where. False, as nothing was read.
+/// Checks that an error helps: what was expected and found, and where. Returns false, as nothing was read.
 fn explained(error: &ReadError, text: &[u8]) -> bool {
     assert!(!error.expected().is_empty() && !error.found().is_empty());
     let placed = error.place().is_some() || error.field().is_some();
@@ -113,7 +112,7 @@ fn explained(error: &ReadError, text: &[u8]) -> bool {
     false
 }
 
-/// What every data set promises.
+/// Checks the promises of every data set.
 fn sound(data: &Dataset<'_>) {
     assert!(data.rows() > 0 && data.labels().len() == data.rows());
     assert!(data.labels().iter().all(|label| label.is_finite()));
@@ -140,7 +139,7 @@ fn sound(data: &Dataset<'_>) {
     }
 }
 
-/// Warnings about data say something, and are about columns that there are.
+/// Checks that warnings about data have text, and concern existing columns.
 fn warned(data: &Dataset<'_>) {
     let units = Warning::of_units(&ColumnClasses::new(data), data);
     for warning in data.warnings().iter().chain(&units) {
@@ -150,7 +149,7 @@ fn warned(data: &Dataset<'_>) {
     }
 }
 
-/// What a reader made of `input`; data that are sound come back.
+/// Checks a reader's result on `input`. Returns the data, if they were read.
 fn judged(read: Result<Loaded, ReadError>, input: &[u8]) -> Option<Dataset<'static>> {
     match read {
         Ok(loaded) => {
@@ -173,7 +172,7 @@ fn options(flags: u8) -> ReadOptions {
         .memory(LIMIT)
 }
 
-/// Writes data and reads them back: the same, unless an identifier of a query is refused, which no text has.
+/// Checks that written data read back the same. Only an identifier that no text has may be refused.
 fn comes_back(data: &Dataset<'_>) {
     let mut written = Vec::new();
     if let Err(refused) = write_svmlight_as_wide(data, data.index_base(), &mut written) {
@@ -190,15 +189,15 @@ fn comes_back(data: &Dataset<'_>) {
     assert_eq!(DataHash::of(data), DataHash::of(&again.dataset));
 }
 
-/// Whether there are data; what there is comes back.
+/// Returns whether there are data, and checks that they read back.
 fn come_back(read: Result<Loaded, ReadError>, input: &[u8]) -> bool {
     let data = judged(read, input);
     data.iter().for_each(comes_back);
     data.is_some()
 }
 
-/// svmlight text after a byte of options. Compressed text is fuzzed with names and scores: here a few
-/// bytes of it would be megabytes of blank lines, which take nothing but time.
+/// svmlight text after a byte of options. Compressed text is fuzzed with names and scores. Here a few bytes of it
+/// would become megabytes of blank lines, which only take time.
 pub fn svmlight(input: &[u8]) -> bool {
     let Some((&flags, text)) = input.split_first() else {
         return false;
@@ -210,7 +209,7 @@ pub fn svmlight(input: &[u8]) -> bool {
     come_back(read, text)
 }
 
-/// A table after a byte of options: commas or tabs, and what is said of its columns.
+/// A table after a byte of options: commas or tabs, and the roles of its columns.
 pub fn table(input: &[u8]) -> bool {
     let Some((&flags, text)) = input.split_first() else {
         return false;
@@ -264,8 +263,8 @@ pub fn scores(input: &[u8]) -> bool {
     }
 }
 
-/// A list that goes with seven rows, told by the first byte: their queries, perhaps brought together,
-/// preferences among them, rows of a basis, folds, or texts.
+/// A list for seven rows. The first byte tells its kind: queries, perhaps scattered, preferences, basis rows,
+/// folds, or texts.
 pub fn lists(input: &[u8]) -> bool {
     const ROWS: usize = 7;
     let Some((&kind, text)) = input.split_first() else {
@@ -317,7 +316,7 @@ pub fn features(input: &[u8]) -> bool {
     }
 }
 
-/// A message that says which file it is about. False, as nothing was read.
+/// Checks that a message names its file. Returns false, as nothing was read.
 fn names_the_file(error: &impl Display, name: &str) -> bool {
     assert!(error.to_string().contains(name), "{error}");
     false
@@ -347,7 +346,7 @@ pub fn model(input: &[u8]) -> bool {
     true
 }
 
-/// Goes on from steps that somebody else says were taken.
+/// Resumes from steps of unknown origin.
 fn replay(options: &GreedyRankRls, steps: &[Step]) {
     let data = tiny();
     let options = GreedyRankRls {
@@ -379,7 +378,7 @@ fn first_line() -> serde_json::Value {
     serde_json::json!({"run": 1, "schema": "fuzz/1"})
 }
 
-/// The finished work of a run: as it is, or behind a sound first line.
+/// The finished work of a run, as it is or behind a sound first line.
 pub fn lines(input: &[u8]) -> bool {
     let Some((&kind, text)) = input.split_first() else {
         return false;
@@ -405,7 +404,7 @@ pub fn lines(input: &[u8]) -> bool {
     true
 }
 
-/// The lines of a run that are JSON, each read as the run goes on and once more.
+/// The lines of a run that are JSON, each read during the run and once more.
 fn resumed(output: &Path) -> Result<(Lines, Vec<serde_json::Value>), ReadError> {
     let mut found = Vec::new();
     let lines = Lines::open(output, &first_line(), "lines", true, None, |place, text| {
@@ -442,7 +441,7 @@ pub fn conllu(input: &[u8]) -> bool {
     all
 }
 
-/// The letters of a sentence, a line end, and what `link-parser` prints of it.
+/// The letters of a sentence, a line end, and the output of `link-parser`.
 pub fn linkages(input: &[u8]) -> bool {
     let text = String::from_utf8_lossy(input);
     let (letters, printed) = text.split_once('\n').unwrap_or_default();
@@ -470,7 +469,7 @@ pub fn linkages(input: &[u8]) -> bool {
     !found.is_empty()
 }
 
-/// Every word has a head, and no word governs itself however far round.
+/// Checks that every word has a head, and that no word governs itself through others.
 fn is_tree(sentence: &Sentence) {
     let words = sentence.words();
     for start in 1..=words.len() {

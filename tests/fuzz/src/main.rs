@@ -16,7 +16,7 @@ static PROPERTY: LazyLock<Property> = LazyLock::new(|| {
 
 libfuzzer_sys::fuzz_target!(
     init: {
-        // Another thread would take longer to wake up than its work takes.
+        // Waking another thread takes longer than its work.
         let pool = rayon::ThreadPoolBuilder::new().num_threads(1);
         pool.use_current_thread().build_global().expect("there is no pool yet");
     },

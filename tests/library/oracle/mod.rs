@@ -1,7 +1,7 @@
-//! The definition, carried out: retrain without each query (algorithms,
-//! section 1). Dense, slow, and written without a look at the strategies.
+//! The definition, carried out: retrain without each query (algorithms, section 1). Dense, slow, and written
+//! independently of the strategies.
 
-// Each test binary uses its own part of this.
+// Each test binary uses a part of this.
 #![allow(dead_code, unreachable_pub)]
 
 pub mod precise;
@@ -36,7 +36,7 @@ pub fn by(strategy: StrategyKind, k: usize, lambda: f64) -> GreedyRankRls {
     }
 }
 
-/// A property of a third of so many drawn problems; of all where `RANKRLS_LONG` is 3 or more.
+/// A third of `whole` drawn problems, or all if `RANKRLS_LONG` is 3 or more.
 pub fn drawn_problems(whole: u32) -> ProptestConfig {
     ProptestConfig::with_cases(if long(1) < 3 { whole / 3 } else { whole })
 }
@@ -46,20 +46,20 @@ pub fn grid(lambdas: &[f64]) -> Vec<Lambda> {
     lambdas.collect()
 }
 
-/// What `work` gives on so many threads.
+/// Does `work` on `threads` threads.
 pub fn on<T: Send>(threads: usize, work: impl FnOnce() -> T + Send) -> T {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
     pool.unwrap().install(work)
 }
 
-/// What there is to compare: how many candidates `bounded` evaluates depends on what it has seen and
-/// on who shares them, its choices do not.
+/// A selection without the counts of evaluated candidates. For `bounded`, these depend on earlier steps and on
+/// ranks. Its choices do not.
 pub fn outcome(mut selection: Selection) -> Selection {
     selection.steps.iter_mut().for_each(forget);
     selection
 }
 
-/// As [`outcome`].
+/// The same for a tuning.
 pub fn tuned(mut tuned: Tuned) -> Tuned {
     let outcomes = tuned.outcomes.iter_mut();
     let points = outcomes.flat_map(|outcome| &mut outcome.points);
@@ -72,7 +72,7 @@ fn forget(step: &mut Step) {
     step.alive.clear();
 }
 
-/// Whole numbers below what is asked for, the same for the same seed.
+/// Whole numbers below a bound. Equal seeds draw equal numbers.
 pub fn draws(seed: u64) -> impl FnMut(u64) -> u64 {
     let mut state = seed;
     move |below| {
@@ -106,7 +106,7 @@ impl Problem {
         self.sizes.iter().map(range).collect()
     }
 
-    /// The same data as the library sees it.
+    /// The data set of the library.
     pub fn dataset(&self) -> Dataset<'static> {
         let (mut indptr, mut rows, mut values) = (vec![0], Vec::new(), Vec::new());
         for column in &self.x {
@@ -122,8 +122,7 @@ impl Problem {
         Dataset::from_csc(indptr, rows, values, self.labels.clone(), queries).unwrap()
     }
 
-    /// The problem with queries that weigh: every centred row times the root of its query's
-    /// weight.
+    /// The problem with weighted queries: every centred row is multiplied by the root of its query's weight.
     pub fn weighted(&self, weight: QueryWeight) -> Self {
         let scaled = |values: &[f64]| {
             let mut scaled = self.centred(values);
@@ -140,8 +139,8 @@ impl Problem {
         }
     }
 
-    /// The problem with columns that are divided as `scale` says, and what each was divided by; a
-    /// column that is constant in every query stays.
+    /// The problem with columns divided by `scale`, and the divisors. A column that is constant in every query
+    /// stays.
     pub fn divided(&self, scale: Scale) -> (Self, Vec<f64>) {
         let divisor = |column: &Vec<f64>| {
             let centred = self.centred(column);
@@ -164,7 +163,7 @@ impl Problem {
         (divided, divisors)
     }
 
-    /// The problem with columns of very different sizes: copies become multiples.
+    /// The problem with columns of very different sizes, so that copies become multiples.
     pub fn uneven(&self) -> Self {
         let sizes = [1.0, 1024.0, 1.0 / 4096.0, 2.0];
         let columns = self.x.iter().zip(sizes.into_iter().cycle());
@@ -203,7 +202,7 @@ impl Problem {
             .collect()
     }
 
-    /// The lowest feature of the class of every column; `None` for one that is constant in every query.
+    /// The lowest feature of every column's class; `None` for a column that is constant in every query.
     pub fn representing(&self) -> Vec<Option<usize>> {
         let scaled: Vec<Vec<f64>> = self
             .x
@@ -221,7 +220,7 @@ impl Problem {
         scaled.iter().map(lowest).collect()
     }
 
-    /// `|Q| (x - mean_Q)`: no division, no rounding.
+    /// `|Q| (x - mean_Q)`, without division and so without rounding.
     fn scaled_centred(&self, column: &[f64]) -> Vec<f64> {
         let mut scaled = vec![0.0; column.len()];
         for range in self.queries() {
@@ -269,8 +268,8 @@ impl Problem {
             .sum()
     }
 
-    /// The back-fitting criterion: weights of `selected` held, `newcomer` fitted to the
-    /// residuals of the other queries, tested on the query left out.
+    /// The back-fitting criterion. The weights of `selected` stay, and `newcomer` is fitted to the residuals of the
+    /// other queries and tested on the query left out.
     pub fn backfit_error(&self, selected: &[usize], newcomer: usize, lambda: f64) -> f64 {
         let y = self.centred(&self.labels);
         let x: Vec<Vec<f64>> = selected.iter().map(|&f| self.centred(&self.x[f])).collect();
@@ -293,8 +292,8 @@ impl Problem {
         error
     }
 
-    /// What RankRLS minimises, at its minimum: squared centred training residuals and `lambda`
-    /// times the squared weights.
+    /// The minimum of RankRLS's objective: squared centred training residuals and `lambda` times the squared
+    /// weights.
     pub fn training_error(&self, features: &[usize], lambda: f64) -> f64 {
         let y = self.centred(&self.labels);
         let x: Vec<Vec<f64>> = features.iter().map(|&f| self.centred(&self.x[f])).collect();

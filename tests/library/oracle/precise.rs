@@ -1,4 +1,4 @@
-//! The definition in twice the precision (32 digits): what rounding did to an answer.
+//! The definition in twice the precision (32 digits), which shows the rounding of an answer.
 
 use qd::Quad;
 

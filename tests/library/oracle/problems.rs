@@ -1,4 +1,4 @@
-//! Problems to try: small, and with everything that has ever gone wrong.
+//! Small problems with all known difficulties.
 
 use std::ops::Range;
 
@@ -6,8 +6,8 @@ use proptest::prelude::*;
 
 use super::Problem;
 
-/// Columns of small half-integers, as many as asked for, some of them constant, copies, or
-/// mirrored and shifted copies of each other; rows without entries; queries of the given sizes.
+/// `columns` columns of small half-integers. Some are constant, or equal, mirrored or shifted copies. Some rows are
+/// empty, and queries have the given sizes.
 pub fn problems(
     sizes: impl Strategy<Value = Vec<usize>>,
     columns: Range<usize>,

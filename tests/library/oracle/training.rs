@@ -1,4 +1,4 @@
-//! One model of RankRLS, and what it predicts for rows that it has not seen.
+//! One model of RankRLS, and its predictions for new rows.
 
 use rankrls::data::Groups;
 use rankrls::ridge::{Fit, Holdout, Training};
@@ -6,7 +6,7 @@ use rankrls::{Dataset, HoldOut, Lambda, RankRls, Result, Solver};
 
 use super::Problem;
 
-/// The training with one `lambda` that holds out what is asked for.
+/// Trains with one `lambda`, and returns its hold-outs.
 pub fn train(
     data: &Dataset<'_>,
     options: &RankRls,
@@ -22,7 +22,7 @@ pub fn train(
     one.train(data, None)
 }
 
-/// The same, unless nothing varies in the data.
+/// The same, or `None` if nothing varies in the data.
 pub fn drawn_training(
     data: &Dataset<'_>,
     options: &RankRls,
@@ -35,7 +35,7 @@ pub fn drawn_training(
     }
 }
 
-/// These groups, to be held out.
+/// These groups as hold-outs.
 pub fn given(groups: &Groups) -> HoldOut {
     HoldOut::Given {
         name: "groups".to_owned(),
@@ -43,7 +43,7 @@ pub fn given(groups: &Groups) -> HoldOut {
     }
 }
 
-/// What the best model was judged by.
+/// The hold-outs that judged the best model.
 pub fn held_out(training: &Training) -> &Holdout {
     training.best().holdout.as_ref().unwrap()
 }
@@ -62,14 +62,14 @@ pub fn scores(training: &Training, data: &Dataset<'_>) -> Vec<f64> {
     data.scores(&features, &values)
 }
 
-/// What the residual at which conjugate gradients end, 1e-6 of the labels, may do with predictions of other rows.
+/// Bound on the error in predictions of other rows, if conjugate gradients end at a residual of 1e-6 of the labels.
 pub fn noise_of_iterations(problem: &Problem, lambda: f64) -> f64 {
     let squares = |values: &[f64]| values.iter().map(|value| value * value).sum::<f64>();
     let trace: f64 = problem.x.iter().map(|column| squares(column)).sum();
     1e-5 * (1.0 + squares(&problem.labels).sqrt()) * (1.0 + (trace / lambda).sqrt())
 }
 
-/// How near predictions of small data are.
+/// The precision of predictions on small data.
 pub fn precision(solver: Solver) -> f64 {
     match solver {
         Solver::ConjugateGradients => 1e-4,

@@ -10,7 +10,7 @@ use crate::support::Folder;
 #[cfg(unix)]
 use crate::support::{TEST, TRAIN, zst};
 
-/// Commands with examples in their help, which read what the examples before them wrote.
+/// Commands with examples in their help. Examples read the files of earlier examples.
 const COMMANDS: [&str; 12] = [
     "select",
     "tune",
@@ -49,7 +49,7 @@ fn help_has_examples_and_fits_into_80_columns() {
     assert_eq!(version, format!("rankrls {}\n", env!("CARGO_PKG_VERSION")));
 }
 
-/// Files that the examples of the help name, and that no example before has written.
+/// Files that the examples of the help read and no earlier example writes.
 #[cfg(unix)]
 fn examples_folder() -> Folder {
     let folder = Folder::new();
@@ -69,12 +69,12 @@ fn examples_folder() -> Folder {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let fixture = |name: &str| {
         let path = root.join(format!("tests/freeze/fixtures/build/{name}.conllu"));
-        // The sentences of the corpora have these names, too.
+        // The corpora have sentences of these names, too.
         let text = fs::read_to_string(path).unwrap();
         text.replace("sent_id = s", "sent_id = listed-")
     };
     folder.write("nbest.conllu", fixture("nbest"));
-    // Sentences of the list, and some that the parser knows.
+    // Sentences of the list, and sentences that the parser knows.
     let sentences = fs::read(root.join("../../corpora/sentences.conllu.zst")).unwrap();
     let sentences = String::from_utf8(zstd::decode_all(&sentences[..]).unwrap()).unwrap();
     let sentences: Vec<&str> = sentences.split_inclusive("\n\n").take(12).collect();
@@ -86,7 +86,7 @@ fn examples_folder() -> Folder {
     folder
 }
 
-/// The lines under "Examples" of all help, as they stand there.
+/// The lines under "Examples" of all help.
 #[cfg(unix)]
 fn examples(folder: &Folder) -> Vec<String> {
     let mut examples = Vec::new();
@@ -102,7 +102,7 @@ fn examples(folder: &Folder) -> Vec<String> {
     examples
 }
 
-/// The examples of all help, from the first to the last as a shell takes them: what one writes, others read.
+/// The examples of all help, run by a shell in order. Later ones read the files of earlier ones.
 #[test]
 #[cfg(unix)]
 fn examples_work() {
@@ -198,7 +198,7 @@ fn a_number_with_a_minus_is_a_value_that_is_refused() {
     ] {
         folder.misused(&format!("{arguments} => invalid value '{option}"));
     }
-    // The name of a file or column is no number: another option is not taken for it.
+    // The value of a file or column is not another option.
     for arguments in [
         "select train.svm -k 1 -o --json",
         "select train.svm -k 1 --label --json",

@@ -112,11 +112,8 @@ fn an_interrupt_keeps_what_there_is() {
 fn names_of_strategies_are_checked() {
     let folder = Folder::new();
     for (strategies, says) in [
-        ("best", "expected one of dense"),
         ("sampled:0", "from 1 on after the colon"),
         ("sampled:x", "found \"x\""),
-        ("random:5", "can not judge a random subset"),
-        ("dense,dense", "named twice"),
     ] {
         folder.misused(&format!("{SMALL} --strategy {strategies} => {says}"));
     }

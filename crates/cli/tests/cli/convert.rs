@@ -26,7 +26,7 @@ fn data_and_their_names_come_back() {
 fn the_embedded_corpus_has_names() {
     let folder = Folder::new();
     let hash = |data: &str| folder.json(&format!("info {data} --json"))["hash"].clone();
-    // Test data have the columns that they use, not all those of the training data.
+    // Test data have their own columns, not all columns of the training data.
     for (data, columns) in [("@parses", 19_424), ("@parses-test", 19_419)] {
         let (text, errors) = folder.run(&format!("convert {data} -o a.svm"));
         assert_eq!((text.as_str(), errors.as_str()), ("", ""));
@@ -128,20 +128,6 @@ fn unknown_columns_are_dropped_and_counted() {
 }
 
 #[test]
-fn mistakes_with_models_are_told() {
-    let folder = Folder::new();
-    folder.run("select train.svm -k 1 --lambda 1 -o model.json");
-    for case in [
-        "train.svm --model absent.json -o a.svm => absent.json",
-        "train.svm --model train.svm -o a.svm => train.svm",
-        "absent.svm --model model.json -o a.svm => absent.svm",
-        "train.svm --model model.json -o absent/a.svm => cannot write to",
-    ] {
-        folder.refused(&format!("convert {case}"));
-    }
-}
-
-#[test]
 fn other_rankers_get_grades_and_their_queries() {
     let folder = Folder::new();
     folder.run("select @parses -k 5 --lambda 16 -o model.json");
@@ -169,7 +155,7 @@ fn other_rankers_get_grades_and_their_queries() {
     folder.fails(&format!("{project} -o a.svm --to ranklib"), 2);
 }
 
-/// Names of the data that were there before would be taken for those of the new ones.
+/// Names of older data beside the output would be taken for names of the new data.
 #[test]
 fn data_without_names_do_not_get_those_of_others() {
     let folder = Folder::new();
@@ -188,7 +174,7 @@ fn data_without_names_do_not_get_those_of_others() {
         fs::remove_file(folder.path(stale)).unwrap();
         let _ = fs::remove_file(folder.path("a.names.txt"));
     }
-    // Test data have the names of training data, as those of a corpus do; others do not.
+    // Test data share the names of training data, as in a corpus. Other data do not.
     folder.run("convert train.svm --names names.txt -o a.svm");
     folder.run("convert test.svm -o a-test.svm");
     folder.write("names.txt.zst", "x");

@@ -1,4 +1,4 @@
-//! The command and the library take the same defaults: the same data give the same model, bit for bit.
+//! The command and the library have the same defaults: the same data give the same model, bit for bit.
 
 use rankrls::data::sample;
 use rankrls::{Dataset, GreedyRankRls, Model, RankRls, StrategyKind};
@@ -29,7 +29,7 @@ fn a_selection_without_options_is_that_of_the_library() {
 #[test]
 fn a_strategy_without_other_options_is_that_of_the_library() {
     let (folder, data) = (Folder::new(), train());
-    // Labels of the sample are no grades, which this one needs.
+    // This strategy needs grades, which the sample's labels are not.
     let all = StrategyKind::ALL.into_iter();
     for strategy in all.filter(|kind| !kind.needs_grades()) {
         folder.run(&format!(

@@ -53,7 +53,7 @@ fn scores_are_in_input_order() {
     );
 }
 
-/// Labels 1, 0 and 0, 2, 1; one ranking is perfect, the other one the reverse.
+/// Labels 1, 0 and 0, 2, 1. One ranking is perfect, and the other reversed.
 #[test]
 fn rankings_are_compared_in_pairs() {
     let folder = Folder::new();
@@ -72,7 +72,7 @@ fn rankings_are_compared_in_pairs() {
     let cindex = &comparison["metrics"]["cindex"];
     assert_eq!(cindex["difference"], 1.0);
     assert_eq!(cindex["interval"], serde_json::json!([1.0, 1.0]));
-    // Of the four signs of two equal differences two are as far out.
+    // Of the four signs of two equal differences, two are as extreme.
     assert_eq!(cindex["p"], 0.5);
     assert_eq!(cindex["exact"], true);
     assert_eq!(cindex["wins"], 2);
@@ -89,7 +89,7 @@ fn rankings_are_compared_in_pairs() {
     assert_eq!(three["resamples"], 10_000);
 }
 
-/// Rows of a query come back after others, and one query has a single row.
+/// Rows of a query are scattered, and one query has a single row.
 #[test]
 fn the_order_of_the_file_is_a_ranking() {
     let folder = Folder::new();
@@ -115,7 +115,7 @@ fn the_order_of_the_file_is_a_ranking() {
     assert_eq!(both["rankings"][0]["name"], "scores.txt");
     assert_eq!(both["rankings"][1]["name"], "order of the file");
     assert_eq!(both["rankings"][1]["metrics"], alone["metrics"]);
-    // The second query is tied: its mean, and under letor its first row.
+    // The second query is tied: its value is the mean, or under letor its first row.
     assert_eq!(first()[1], 2.25);
     folder.json(&format!(
         "{evaluate} --file-order --scores scores.txt --convention letor"
@@ -132,7 +132,7 @@ fn the_order_of_the_file_is_a_ranking() {
     folder.fails("evaluate empty.svm --file-order --metrics label@1", 1);
 }
 
-/// A criterion, a rule, a measure of test data: whatever takes a measure takes this one.
+/// Every use of a measure takes this one: criteria, rules, and measures of test data.
 #[test]
 fn labels_of_first_rows_are_measured_everywhere() {
     let folder = Folder::new();
@@ -210,7 +210,7 @@ fn values_of_queries_are_written_as_csv() {
     folder.fails(&format!("{both} --csv absent/queries.csv"), 1);
 }
 
-/// Grades 2, 0, 1 of a scale up to 4, by brute force over the definition (`golden.rs` has more).
+/// Grades 2, 0, 1 of a scale up to 4, computed from the definition (`golden.rs` has more).
 #[test]
 fn a_scale_makes_files_comparable() {
     let folder = Folder::new();
@@ -229,7 +229,7 @@ fn a_scale_makes_files_comparable() {
     assert!(error.contains(expected), "{error}");
 }
 
-/// Grades 0, 2, 1 in the order of the scores: what a name says of labels and ranks counts for it alone.
+/// Grades 0, 2, 1 in the order of the scores. Rules in a name hold for that measure alone.
 #[test]
 fn rules_stand_in_the_name_of_a_measure() {
     let folder = Folder::new();
@@ -253,7 +253,7 @@ fn rules_stand_in_the_name_of_a_measure() {
         let found = measured(all, name);
         assert!((found - value).abs() < 1e-15, "{name}: {found}");
     }
-    // A convention is for names that have none, and a rule as usual is not written.
+    // A convention concerns names without one, and a default rule is not written.
     let letor = measured("ndcg@4(standard),ndcg@4 --convention letor", "ndcg@4");
     assert_eq!(letor, 0.0);
     let named = "ndcg@4(standard),ndcg@4 --convention letor";
@@ -285,7 +285,7 @@ fn rules_stand_in_the_name_of_a_measure() {
     }
 }
 
-/// A criterion, what models are chosen by, and measures of test data obey their own rules.
+/// Criteria, judges of models and measures of test data follow their own rules.
 #[test]
 fn whatever_takes_a_measure_obeys_its_rules() {
     let folder = Folder::new();
@@ -301,7 +301,7 @@ fn whatever_takes_a_measure_obeys_its_rules() {
     let select = "select train.svm -k 2 --lambda 1 --criterion";
     folder.run(&format!("{select} map:1.5(letor) -o model.json"));
     assert!(folder.read("model.json").contains("\"map:1.5(letor)\""));
-    // A model goes on by the rules that it began with, and by no others.
+    // A model resumes only under its own rules.
     let more = select.replace("-k 2", "-k 3");
     folder.run(&format!("{more} map:1.5(letor) -o model.json --resume"));
     folder.refused(&format!(

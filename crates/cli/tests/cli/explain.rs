@@ -106,7 +106,7 @@ fn texts_stand_beside_the_rows() {
     assert_eq!(text.matches("\ntext: ").count(), 2, "{text}");
     let document = folder.json(&format!("{explain} --versus 7 --json"));
     assert_eq!(document["versus"]["text"], "text 7");
-    // Rows that were moved keep their texts.
+    // Moved rows keep their texts.
     folder.write(
         "split.svm",
         "1 qid:a 1:1\n0 qid:b 2:1\n0 qid:a 3:1\n1 qid:b 1:1\n",
@@ -133,7 +133,7 @@ fn groups(svg: &str, class: &str) -> usize {
     svg.matches(&format!("<g class=\"{class}\">")).count()
 }
 
-/// How often a text stands in a picture.
+/// Counts the occurrences of a text in a picture.
 fn says(svg: &str, text: &str) -> usize {
     let svg = roxmltree::Document::parse(svg).unwrap();
     let texts = svg.descendants().filter(|node| node.has_tag_name("text"));
@@ -177,12 +177,12 @@ fn parses_are_drawn_with_the_features_that_decide() {
     for word in ["they", "eat", "a&lt;b", "with", "漢字"] {
         assert_eq!(says(&svg, word), 2, "{word}");
     }
-    // The picture labels the arcs that differ.
+    // The picture labels differing arcs.
     assert_eq!((says(&svg, "m"), says(&svg, "s")), (2, 0));
     let parts = folder.json(&format!("{explain} --json"));
     let parts = list(&parts["rows"][0]["contributions"]).len();
     assert_eq!(groups(&svg, "rk-bar"), parts);
-    // Without trees there are bars, and texts of other kinds.
+    // Without trees, there are bars and other texts.
     folder.write("plain.txt", "a document\nanother one\n");
     let (svg, errors) = drawn("plain.txt");
     assert_eq!((groups(&svg, "rk-arc"), errors.as_str()), (0, ""));

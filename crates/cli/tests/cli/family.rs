@@ -80,7 +80,7 @@ fn folds_of_a_file_may_cut_queries() {
 fn rows_that_were_moved_keep_their_numbers() {
     let folder = folder();
     let rows = folder.read("rows.svm");
-    // Every other row is of the other query.
+    // Every other row belongs to the other query.
     let with_queries = |order: &[usize]| {
         let lines: Vec<&str> = rows.lines().collect();
         let line = |&row: &usize| {
@@ -153,7 +153,7 @@ fn preferences_are_learnt_and_left_out() {
 #[test]
 fn a_gamma_at_the_edge_of_its_grid_is_a_warning() {
     let folder = folder();
-    // With the last, no two rows are alike.
+    // Under the last gamma, no two rows are alike.
     folder.run("train train.svm --kernel gaussian:1,1e200 --lambda 1 --holdout folds:2");
     let warned = |gammas: &str| {
         let train = format!("train train.svm --kernel gaussian:{gammas} --lambda 1");
@@ -200,13 +200,13 @@ fn kernels_keep_their_rows() {
     ] {
         folder.refused(&format!("{command} => kernel"));
     }
-    // A basis drawn, and one given.
+    // Draw a basis, and give one.
     let drawn = folder
         .json("train train.svm --kernel polynomial:2:1 --basis 3 --lambda 1 -o b.json --json");
     assert_eq!(drawn["basis"], 3);
     folder.write("basis.txt", "7\n1\n4\n");
     let given = folder.json("train train.svm --basis basis.txt --lambda 1 -o l.json --json");
-    // Linear: weights, as of any linear model.
+    // A linear kernel gives weights, like any linear model.
     assert_eq!(given["basis"], 3);
     assert!(
         folder.json("inspect l.json --json")["steps"]
@@ -230,8 +230,8 @@ fn kernels_keep_their_rows() {
 #[test]
 fn a_kernel_that_is_given_is_that_of_the_columns() {
     let folder = folder();
-    // Products of the rows of rows.svm, and the same rows as they are. Rows of the first file are
-    // moved, its columns are not.
+    // Products of the rows of rows.svm, and the same rows themselves. Rows of the first file are moved, and its
+    // columns are not.
     let rows: Vec<Vec<f64>> = (0..12)
         .map(|row| {
             [row % 5, row * row % 7, row * 3 % 4]

@@ -1,4 +1,4 @@
-//! What a run reads it does not replace, and each output has a name of its own.
+//! A run does not replace its inputs, and each output has its own name.
 
 use std::fs;
 use std::io::Write;
@@ -56,7 +56,7 @@ fn an_output_that_is_an_input_is_refused_before_any_work() {
     }
 }
 
-/// The program with the redirections of a shell, from a folder that is to stay as it is.
+/// Runs the program with redirections of a shell. The folder must stay as it is.
 #[cfg(target_os = "linux")]
 #[track_caller]
 fn refused_by_shell(folder: &Folder, arguments: &str) {
@@ -142,7 +142,7 @@ fn a_descriptor_is_written_to_behind_all_that_it_has() {
         log += &scores;
         assert_eq!(run(arguments), log, "{arguments}");
     }
-    // What is the same file as standard output is written once, and the report is not.
+    // An output that is also standard output is written once, without the report.
     let model = folder.read("model.json");
     for arguments in [
         "select train.svm -k 2 --lambda 1 -o /dev/fd/3 3>> log >> log",
@@ -174,7 +174,7 @@ fn files_that_belong_to_data_are_inputs() {
         folder.misused(&format!("{arguments} => a run reads it does not replace"));
         assert_eq!(folder.list(), before, "{arguments}");
     }
-    // What is written anew is the same, or no file of the data.
+    // Rewriting is allowed for unchanged names, and for files that are not the data's.
     folder.run("convert train.svm -o w.svm --names x.names.txt");
     folder.run("convert train.svm -o x.svm --names x.names.txt");
     assert_eq!(folder.read("x.names.txt"), folder.read("w.names.txt"));
@@ -198,7 +198,7 @@ fn two_outputs_of_one_name_are_refused_before_any_work() {
             "train train.svm --lambda 1 -o new --holdout-scores new",
             "--holdout-scores and --output",
         ),
-        // Where links lead that lead to nothing yet.
+        // Links may lead to missing files.
         (
             "select train.svm -k 1 --lambda 1 --plot first.svg -o new.svg",
             "--plot and --output",
@@ -228,7 +228,7 @@ fn what_takes_nothing_away_stays_legal() {
     fs::hard_link(folder.path("train.svm"), folder.path("hard.svm")).unwrap();
     folder.misused("select train.svm -k 1 --lambda 1 -o hard.svm => does not replace");
     folder.run("evaluate train.svm --model model.json --model model.json");
-    // A name that a file of the data only looks like.
+    // A name that only resembles a file of the data.
     folder.run("convert train.svm -o train");
     folder.run("predict model.json train.svm -o model");
 }
@@ -262,7 +262,7 @@ fn a_link_to_nothing_is_followed() {
     folder.refused("select train.svm -k 1 --lambda 1 -o around.json => around.json");
 }
 
-/// Names that stand beside the data are read, and so no output replaces them.
+/// Names beside the data are read, so no output replaces them.
 #[test]
 fn names_beside_data_for_a_model_are_inputs() {
     let folder = folder();
@@ -279,13 +279,13 @@ fn names_beside_data_for_a_model_are_inputs() {
         assert_eq!(folder.read(beside), folder.read("names.txt"), "{run}");
     }
     folder.run("predict named.json test.svm -o test-names.txt");
-    // The names are read, and written again as they are.
+    // The names are read, and written again unchanged.
     folder.write("train.names.txt", folder.read("names.txt"));
     folder.run("convert train.svm -o train.svm.zst");
     assert_eq!(folder.read("train.names.txt"), folder.read("names.txt"));
 }
 
-/// The data would be lost, and the name is not what anybody asked for.
+/// The data would be lost under a name that nobody asked for.
 #[test]
 fn a_name_that_only_a_folder_has_is_no_file() {
     let folder = folder();
@@ -315,7 +315,7 @@ fn a_name_that_only_a_folder_has_is_no_file() {
     assert_eq!(folder.read("train.svm"), TRAIN);
 }
 
-/// A run writes files with longer names beside its output: it checks these names before the work, too.
+/// A run writes files with longer names beside its output. It checks these names before the work, too.
 #[test]
 fn a_name_of_any_length_is_taken_or_refused_before_any_work() {
     let folder = Folder::new();
@@ -350,7 +350,7 @@ fn a_name_of_any_length_is_taken_or_refused_before_any_work() {
     assert_eq!(folder.list(), before);
 }
 
-/// Names of unfinished files are drawn, and no run takes away what it finds.
+/// Names of unfinished files are random, and no run deletes files that it finds.
 #[test]
 fn a_file_that_is_named_like_an_unfinished_one_is_data() {
     let folder = Folder::new();
@@ -366,11 +366,11 @@ fn a_file_that_is_named_like_an_unfinished_one_is_data() {
     assert_eq!(folder.list().len(), kept.len() + 6);
 }
 
-/// Opens a pipe that nobody reads with an error.
+/// With this flag, opening a pipe without a reader is an error.
 #[cfg(target_os = "linux")]
 const NONBLOCK: i32 = 0o4000;
 
-/// Where an output leads is found once, at the start; what stands there at the end is compared with the inputs again.
+/// A run resolves its outputs once, at the start. At the end it compares them with the inputs again.
 #[cfg(target_os = "linux")]
 #[test]
 fn names_that_are_given_to_inputs_while_a_run_is_at_work_lose_nothing() {
@@ -389,7 +389,7 @@ fn names_that_are_given_to_inputs_while_a_run_is_at_work_lose_nothing() {
             "select data --names names.txt -k 1 --lambda 1 --plot out.json.svg",
             0,
         ),
-        // Renamed, not linked.
+        // This one is renamed, not linked.
         ("predict model.json data -o out.json", 1),
     ] {
         let output = folder.path(if command.ends_with("svg") {
@@ -400,7 +400,7 @@ fn names_that_are_given_to_inputs_while_a_run_is_at_work_lose_nothing() {
         let status = Command::new("mkfifo").arg(folder.path("data")).status();
         assert!(status.unwrap().success());
         let mut run = folder.spawn(command);
-        // It opens once the run reads, after all outputs were found.
+        // The pipe opens when the run reads, after it has resolved all outputs.
         let mut data = loop {
             let mut writer = fs::File::options();
             let opened = writer
@@ -442,7 +442,7 @@ fn names_that_are_given_to_inputs_while_a_run_is_at_work_lose_nothing() {
     }
 }
 
-/// Data that come with the program have names with @, which are no files.
+/// Names of embedded data begin with @ and are not files.
 #[test]
 fn outputs_have_names_of_files_and_endings_in_any_case() {
     let folder = folder();

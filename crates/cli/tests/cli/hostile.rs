@@ -1,4 +1,4 @@
-//! Files that somebody made to do harm, and disks and pipes that give up.
+//! Malicious files, and disks and pipes that fail.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use crate::support::Folder;
 
-/// The program with limits of the shell: `limits` are its commands.
+/// Runs the program under limits of the shell: `limits` are its commands.
 #[cfg(unix)]
 pub(crate) fn limited(folder: &Folder, limits: &str, arguments: &str) -> (Option<i32>, String) {
     let output = std::process::Command::new("sh")
@@ -24,7 +24,7 @@ pub(crate) fn limited(folder: &Folder, limits: &str, arguments: &str) -> (Option
 #[cfg(target_os = "linux")]
 fn bombs_stop_at_the_limit_of_memory() {
     let folder = Folder::new();
-    // Hundreds of megabytes of one line and of rows, in some kilobytes.
+    // Hundreds of megabytes of one line and of rows, in kilobytes.
     let megabytes = |text: &str| text.repeat((1 << 20) / text.len());
     for (name, text, count) in [
         ("line", megabytes("1"), 200),
@@ -44,7 +44,7 @@ fn bombs_stop_at_the_limit_of_memory() {
     }
 }
 
-/// Models, lists and the work of a run may be made by somebody else, too.
+/// Models, lists and unfinished work may be malicious, too.
 #[test]
 #[cfg(target_os = "linux")]
 fn no_file_takes_more_than_its_part_of_the_memory() {
@@ -65,7 +65,7 @@ fn no_file_takes_more_than_its_part_of_the_memory() {
     );
     bomb("list.zst", "", "1");
     bomb("text.zst", "", "x");
-    // The work of a run, on no disk.
+    // The work of a run, as a sparse file.
     let file = fs::File::create(folder.path("t.json.part")).unwrap();
     file.set_len(1 << 40).unwrap();
     for arguments in [
@@ -95,7 +95,7 @@ fn no_file_takes_more_than_its_part_of_the_memory() {
     }
 }
 
-/// Where addresses are few there are fewer threads, or an error; never a panic, and no wait for one.
+/// With few addresses, a process has fewer threads, or an error. It never panics, and never hangs.
 #[test]
 #[cfg(target_os = "linux")]
 fn a_process_of_few_addresses_works_or_says_why_not() {
@@ -173,7 +173,7 @@ fn deep_and_long_documents_are_refused() {
     }
 }
 
-/// Names are shown, and followed nowhere.
+/// Names are shown, and never interpreted.
 #[test]
 fn names_in_reports_are_text() {
     const NASTY: &str = "<img src=x onerror=alert(1)>";
@@ -230,7 +230,7 @@ fn names_in_reports_are_text() {
     assert!(folder.read("explain.svg").contains("&lt;img src=x"));
 }
 
-/// A name and an identifier of more characters than a table has columns.
+/// A name and an identifier that are wider than a table.
 #[test]
 fn tables_of_long_texts_end() {
     let folder = Folder::new();
@@ -264,13 +264,13 @@ fn tables_of_long_texts_end() {
     }
     let text = folder.stdout("inspect all.json");
     assert!(text.contains("nnn…") && !text.contains(&long), "{text}");
-    // Documents and tables for scripts have all of it.
+    // Documents and tables for scripts have the whole text.
     assert!(folder.read("e.csv").contains(&long));
     assert!(folder.read("t.csv").contains(&long));
     assert!(folder.stdout("inspect m.json --json").contains(&long));
 }
 
-/// Text from outside that would turn colours on, move the cursor, or turn letters around.
+/// Foreign text that would set colours, move the cursor, or turn letters around.
 #[test]
 #[cfg(unix)]
 fn no_text_from_outside_commands_the_terminal() {
@@ -353,7 +353,7 @@ fn no_text_from_outside_commands_the_terminal() {
     }
 }
 
-/// A disk that is full after 4 KiB of a file: nothing is left under its name, or what was there.
+/// A disk that is full after 4 KiB of a file keeps the older file under its name, or nothing.
 #[test]
 #[cfg(target_os = "linux")]
 fn a_full_disk_leaves_no_half_file() {
@@ -383,7 +383,7 @@ fn a_full_disk_leaves_no_half_file() {
             errors.contains("error: ") && errors.contains(output),
             "{command}: {errors}"
         );
-        // The first steps may have had room.
+        // The first steps may have fitted.
         let part = folder.path("out.json.part");
         if part.exists() {
             folder.warns("inspect out.json.part => is the model of an unfinished run");
@@ -411,7 +411,7 @@ fn standard_output_that_is_full_is_an_error() {
             "{errors}"
         );
     }
-    // What was found is saved all the same.
+    // The finished model is saved all the same.
     assert!(folder.list().contains(&"m.json".to_owned()));
 }
 
@@ -435,7 +435,7 @@ fn answers_that_lose_digits_come_with_a_warning() {
     assert_eq!(errors, "");
 }
 
-/// Names of columns and queries go to terminals as JSON, too, and read back the same.
+/// Names of columns and queries in JSON are safe on terminals, and read back the same.
 #[test]
 fn documents_hold_no_controls() {
     let folder = Folder::new();

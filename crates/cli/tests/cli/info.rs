@@ -36,7 +36,7 @@ fn figures_are_those_of_the_data() {
     assert_eq!(labels["constant_queries"], 0);
     assert_eq!(labels["range_in_query"]["least"], 1.0);
     assert_eq!(labels["distinct_in_query"]["median"], 3.0);
-    // Column 5 is in query a alone, and constant there.
+    // Column 5 occurs only in query a, and is constant there.
     assert_eq!(info["single_query_columns"], 1);
     assert_eq!(info["single_query_classes"], 0);
     let longest = &info["longest_columns"];

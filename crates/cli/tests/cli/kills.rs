@@ -1,7 +1,8 @@
-//! Processes killed at random moments, and what is left of their work: nothing half-written,
-//! and a run that goes on ends byte for byte where an unbroken one does.
+//! Processes killed at random moments. They leave nothing half-written, and a resumed run ends with the bytes of an
+//! unbroken one.
 //!
-//! A usual run kills a selection over a finished model. With `RANKRLS_LONG` every job is killed, so many times as often.
+//! A usual run kills one selection over a finished model. `RANKRLS_LONG` kills every job, and is the factor of
+//! kills.
 
 #![cfg(unix)]
 
@@ -26,13 +27,13 @@ fn every_job() -> bool {
     set
 }
 
-/// A command that goes on where it was killed.
+/// A command that resumes after a kill.
 struct Job {
     folder: Folder,
     arguments: String,
     /// Files that it writes.
     outputs: &'static [&'static str],
-    /// Files to go on from, which are removed before a new start.
+    /// Files that it resumes from. They are removed before a new start.
     traces: &'static [&'static str],
 }
 
@@ -55,7 +56,7 @@ impl Job {
         }
     }
 
-    /// Runs to the end, without anything to go on from.
+    /// Runs to the end, with nothing to resume from.
     fn unbroken(&self) -> (Vec<Option<Vec<u8>>>, Duration) {
         let begin = Instant::now();
         let status = self.command().status().unwrap();
@@ -67,12 +68,12 @@ impl Job {
         (found, time)
     }
 
-    /// Lives for `life`, or until it is done. Whether it was killed, or ended by a signal.
+    /// Runs for `life`, or to its end. Returns whether it was killed, or ended by a signal.
     fn is_ended_after(&self, life: Duration, killed: bool) -> bool {
         let mut child = self.command().spawn().unwrap();
         std::thread::sleep(life);
         if killed {
-            // Does nothing to a process that has ended.
+            // Killing an ended process does nothing.
             child.kill().unwrap();
         } else if child.try_wait().unwrap().is_none() {
             signal(&child, "-TERM");
@@ -82,7 +83,7 @@ impl Job {
         !status.success()
     }
 
-    /// Kills and goes on until it has been killed often enough and is done.
+    /// Kills and resumes until the kills are done, and then the job.
     fn survive(&self, kills: usize, seed: u64) {
         let (expected, time) = self.unbroken();
         let mut random = ChaCha8Rng::seed_from_u64(seed);
@@ -164,7 +165,7 @@ fn selections_survive() {
     }
 }
 
-/// At any moment there is the old model or the new one; and beside it nothing, or a model to go on from.
+/// At any moment there is the old model or the new one, and beside it nothing, or a model to resume from.
 #[test]
 fn a_finished_model_is_never_replaced_by_an_unfinished_one() {
     let folder = Folder::empty();
@@ -186,7 +187,7 @@ fn a_finished_model_is_never_replaced_by_an_unfinished_one() {
     while killed < long(10) || with_work < 3 {
         folder.write("model.json", &old);
         let mut child = run(&format!("{select} model.json")).spawn().unwrap();
-        // Every other one from the moment on in which there is work.
+        // Every other kill comes as soon as there is work.
         while killed % 2 == 0 && !part.exists() && child.try_wait().unwrap().is_none() {
             std::thread::yield_now();
         }
@@ -218,7 +219,7 @@ fn a_finished_model_is_never_replaced_by_an_unfinished_one() {
     }
 }
 
-/// At any moment there is the old corpus or the new one, whole; or none, where there was none.
+/// At any moment there is the old corpus or the new one, whole, or none if there was none.
 #[test]
 fn corpora_appear_at_once() {
     if !every_job() {
@@ -257,7 +258,7 @@ fn corpora_appear_at_once() {
         let found = corpus();
         assert!(found == whole[seed] || !done && found == before);
         for name in folder.list() {
-            // A kill may leave a folder that has no name yet.
+            // A kill may leave an unnamed folder.
             let is_left = !done && name.starts_with(".rankrls-");
             if is_left {
                 fs::remove_dir_all(folder.path(&name)).unwrap();

@@ -1,5 +1,5 @@
-//! The experiment of the Greedy RankRLS paper on a fold of MQ2008, as `studies/letor.py` does it. The corpus
-//! is other people's and lives outside the repository.
+//! The experiment of the Greedy RankRLS paper on a fold of MQ2008, as in `studies/letor.py`. The corpus belongs to
+//! others and lives outside the repository.
 
 use std::path::Path;
 
@@ -9,7 +9,7 @@ use crate::support::{Folder, list, number};
 
 const MEASURES: &str = "map,p@10,mean-ndcg,ndcg@10";
 
-/// To the four decimals that the paper prints.
+/// The four decimals that the paper prints.
 fn printed(measures: &Value) -> Vec<String> {
     let names = MEASURES.split(',');
     names
@@ -24,7 +24,7 @@ fn features(selection: &Value) -> Vec<u64> {
         .collect()
 }
 
-/// Tables 2 and 7 to 10 of the paper, which an independent Algorithm 1 gives too.
+/// Tables 2 and 7 to 10 of the paper, which an independent Algorithm 1 confirms.
 #[test]
 fn fold_3_of_mq2008_is_that_of_the_paper() {
     let Some(corpora) = std::env::var_os("RANKRLS_CORPORA") else {

@@ -1,4 +1,4 @@
-//! What `info` promises of the peak memory of a process of `select`, what it takes, and what is refused.
+//! The peak memory of a process of `select`: the promise of `info`, the truth, and refusals.
 
 #![cfg(target_os = "linux")]
 
@@ -10,13 +10,13 @@ use serde_json::Value;
 use crate::support::{Folder, TRAIN, list, long, number, text};
 use crate::zipf::Zipf;
 
-/// A promise is broken by more than this factor, up or down.
+/// Largest factor between promise and truth, in either direction.
 const CEILING: f64 = 1.25;
 
-/// Bytes by which more may be promised than taken: freed memory that is taken again, of small data.
+/// Bytes by which a promise may exceed the truth: small data reuse freed memory.
 const SLACK: f64 = 8e6;
 
-/// What `info` says of the memory of a selection.
+/// The promise of `info` for a selection.
 fn promised(folder: &Folder, select: &str) -> Value {
     let info = select.replacen("select", "info", 1);
     folder.json(&format!("{info} --json"))["memory"].take()
@@ -44,7 +44,7 @@ fn promises_hold(folder: &Folder, select: &str, strategies: &[&str]) {
     }
 }
 
-/// A folder with `drawn.svm`, which is drawn once for all tests.
+/// A folder with `drawn.svm`, which all tests share.
 fn drawn() -> Folder {
     static DRAWN: OnceLock<String> = OnceLock::new();
     let zipf = Zipf {
@@ -64,7 +64,7 @@ fn drawn() -> Folder {
 fn strategies_take_what_was_promised() {
     let folder = drawn();
     let selections = [
-        // So tiny that one factor a query is needed.
+        // A lambda so tiny that it needs one factor a query.
         "select drawn.svm -k 5 --lambda 1e-7",
         "select drawn.svm -k 5 --lambda 4",
         "select drawn.svm -k 20 --lambda 4 --threads 1",
@@ -120,7 +120,7 @@ fn a_run_that_is_refused_leaves_nothing() {
     folder.refused(&format!(
         "{select} --lambda 4 --strategy dense => strategy dense needs"
     ));
-    // Only seen when the selection begins.
+    // Only the selection itself finds this.
     folder.fails(&format!("{select} --lambda 1e-300 --strategy random"), 1);
     assert_eq!(folder.list(), before);
 }
@@ -134,7 +134,7 @@ fn more_features_than_there_are_take_no_more_memory() {
     folder.warns(&format!("{most} => column classes to select from"));
 }
 
-/// The matrix alone would take more. Folds that choose lambda need it.
+/// The matrix alone would take more. Only folds that choose lambda need it.
 #[test]
 fn a_selection_with_a_lambda_holds_no_matrix_of_all_columns() {
     let folder = Folder::new();
@@ -145,7 +145,7 @@ fn a_selection_with_a_lambda_holds_no_matrix_of_all_columns() {
 
 const MIB: u64 = 1 << 20;
 
-/// Whether a run ends well, and the most bytes that its process took, whichever way it ended.
+/// Whether a run succeeds, and the peak memory of its process in bytes.
 fn taken(folder: &Folder, line: &str) -> (bool, u64) {
     let output = folder.command(&format!("{line} -v")).output().unwrap();
     let log = String::from_utf8_lossy(&output.stderr);
@@ -167,9 +167,9 @@ fn taken(folder: &Folder, line: &str) -> (bool, u64) {
     (output.status.success(), bytes)
 }
 
-/// Runs `lines` with each limit of so many MiB. Each run does its work or refuses it, and takes no more than the limit
-/// and a quarter of it in either case, besides 8 MiB: its code and the buffers of threads. A program with
-/// more code may take what that is. Some runs end well.
+/// Runs `lines` with each limit in MiB. Each run succeeds or refuses. In both cases it takes at most a quarter more
+/// than the limit, besides 8 MiB for code and thread buffers. A program with more code may take that, too. Some
+/// runs succeed.
 fn limits_hold(folder: &Folder, lines: &[&str], limits: &[u64]) {
     folder.write("little.svm", TRAIN);
     let (_, least) = taken(folder, "info little.svm");
@@ -189,13 +189,13 @@ fn limits_hold(folder: &Folder, lines: &[&str], limits: &[u64]) {
     assert!(done > lines.len() / 2, "{done} of {} commands", lines.len());
 }
 
-/// A number from 0 on that looks like chance.
+/// A pseudo-random number from 0 on.
 fn noise(place: u64) -> u64 {
     let mixed = place.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     (mixed ^ (mixed >> 29)).wrapping_mul(0xbf58_476d_1ce4_e5b9) >> 33
 }
 
-/// Rows of two for each query, with the values that are not 0.
+/// Rows, two a query, with their values other than 0.
 fn rows(rows: u64, columns: u64, value: impl Fn(u64) -> u64) -> String {
     let mut text = String::new();
     for row in 0..rows {
@@ -211,7 +211,7 @@ fn rows(rows: u64, columns: u64, value: impl Fn(u64) -> u64) -> String {
     text
 }
 
-/// Every command that takes data, but for those that need a model.
+/// Every command that takes data and needs no model.
 const COMMANDS: [&str; 8] = [
     "train DATA --lambda 1 -o model.json",
     "tune DATA -k 1 --lambda 1 --holdout lqo",
@@ -242,7 +242,7 @@ fn limits_hold_for_few_rows_of_many_columns() {
     ];
     limits_hold(&folder, &lines, &[24, 160]);
 
-    // Each column of a class has a weight: few classes make large models.
+    // Each column of a class has a weight, so few classes make large models.
     folder.write("alike.svm", rows(6, 300_000, |chance| chance % 3));
     let line = "train alike.svm --lambda 1 -o model.json";
     limits_hold(&folder, &[line], &[30, 40, 50, 60, 70, 80]);
@@ -322,7 +322,7 @@ fn classes_and_folds_are_refused_before_they_take_memory() {
         ));
     }
     let within = data + 2 * bytes("candidate_bytes") + 6_000_000;
-    // Folds that there is not the memory for choose nothing.
+    // Folds without memory choose nothing.
     let (text, _) = folder.run(&format!("select drawn.svm -k 1 --max-memory {within}"));
     let told = "nothing was chosen by folds: the ";
     assert!(text.contains(told), "{text}");

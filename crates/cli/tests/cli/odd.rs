@@ -1,37 +1,8 @@
-//! Odd files of other programs: read as they are meant, or refused with the place and a remedy that works.
+//! Odd files of other programs are read as meant, or refused with the place and a working remedy.
 
 use crate::support::{Folder, gz};
 
 const TABLE: &str = "--label grade --query topic";
-
-#[test]
-fn a_quote_takes_no_rows_into_its_cell() {
-    let folder = Folder::empty();
-    let text =
-        "grade,topic,note,bm25\n2,a,\"so called,7.5\n0,a,plain,3.25\n\n1,b,best\",6\n0,b,x,1\n";
-    folder.write("t.csv", text);
-    folder.refused(&format!(
-        "info t.csv {TABLE} --ignore note => t.csv:2:5: expected a closing quote"
-    ));
-    folder.write(
-        "t.csv",
-        text.replace("so called,7.5", "so called\",7.5")
-            .replace("best\"", "best"),
-    );
-    folder.prints(&format!("info t.csv {TABLE} --ignore note => data: 4 rows"));
-    folder.write(
-        "t.tsv",
-        "grade\ttopic\tbm25\n2\t\"red shoes\" cheap\t7.5\n0\tred\t3\n",
-    );
-    folder.refused(&format!(
-        "info t.tsv {TABLE} => (a cell that begins with a quote ends with one, and has two for each in its text)"
-    ));
-    folder.write(
-        "t.tsv",
-        "grade\ttopic\tbm25\n2\t\"\"\"red shoes\"\" cheap\"\t7.5\n0\tred\t3\n",
-    );
-    folder.prints(&format!("info t.tsv {TABLE} => data: 2 rows, 2 queries"));
-}
 
 #[test]
 fn titles_of_other_programs_are_left_out_or_told() {
@@ -46,46 +17,10 @@ fn titles_of_other_programs_are_left_out_or_told() {
     ));
     let output = folder.shell(&format!("rankrls info t.csv {TABLE} --ignore \"\""));
     assert!(output.status.success(), "{output:?}");
-    folder.write("t.csv", "\"sep=;\"\ngrade;topic;bm25\n2;a;7.5\n0;a;1\n");
-    folder.prints(&format!(
-        "info t.csv {TABLE} => data: 2 rows, 1 query, 1 column"
-    ));
-    folder.write("t.csv", "sep=;\ngrade;topic;bm25\n2,5;a;1\n");
-    folder.refused(&format!(
-        "info t.csv {TABLE} => found \"2,5\" (write a decimal point"
-    ));
     folder.write("t.svm", "2,5 qid:a 1:1\n");
     folder.refused("info t.svm => found \"2,5\" (write a decimal point");
     folder.write("t.svm", "2,5 1:1\n");
     assert!(!folder.fails("info t.svm", 1).contains("decimal point"));
-}
-
-#[test]
-fn marks_of_missing_values_are_read_where_that_is_asked_for() {
-    let folder = Folder::new();
-    for mark in [
-        "9223372036854775807",
-        "9.223372036854776E18",
-        "-2147483648",
-        "2147483647",
-        "-nan(ind)",
-        "nan(snan)",
-        "1.79769313486232e+308",
-    ] {
-        folder.write("t.svm", format!("2 qid:a 1:1 2:{mark}\n0 qid:a 1:2 2:3\n"));
-        folder.refused("info t.svm => t.svm:1:13: expected a ");
-        folder.refused("info t.svm => pass --missing=0");
-        folder.prints("info t.svm --missing 0 => 3 non-zeros");
-    }
-    folder.write(
-        "m.csv",
-        "grade,topic,bm25\n2,a,7.5\n0,a,3.25\n1,b,6\n0,b,1\n",
-    );
-    folder.run(&format!(
-        "select m.csv {TABLE} -k 1 --lambda 1 --missing 0 -o m.json"
-    ));
-    folder.write("one.csv", "bm25\n7.5\n\n3\n");
-    assert_eq!(folder.stdout("predict m.json one.csv").lines().count(), 3);
 }
 
 #[test]
@@ -109,9 +44,6 @@ fn a_table_by_another_name_and_a_file_that_is_none_are_told() {
     folder.refused(
         "predict m.json t.txt --format csv => give names by --names where the model is trained",
     );
-    folder.write("sizes.txt", "3.0\n4.0\n");
-    folder.write("one.svm", "1 1:1\n".repeat(7));
-    folder.prints("info one.svm --query-file sizes.txt => data: 7 rows, 2 queries");
     let padded = [gz("1 qid:a 1:2\n0 qid:a 1:3\n"), vec![0; 5000]].concat();
     folder.write("p.svm.gz", padded);
     folder.prints("info p.svm.gz => data: 2 rows");
@@ -157,7 +89,7 @@ fn sentences_keep_their_identifiers_and_numbers() {
             assert!(output.status.success(), "{output:?}");
         }
     }
-    // Without identifiers a sentence is its place in the file.
+    // A sentence without identifier is named by its place in the file.
     let malformed = "1\tw1\t_\tNOUN\t_\t_\t7\tx\t_\t_\n\n";
     let [gold, _] = parses("");
     folder.write("gold.conllu", format!("{gold}{malformed}{gold}{gold}"));

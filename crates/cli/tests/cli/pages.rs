@@ -1,9 +1,8 @@
-//! The commands of README and of the pages, as a reader would type them one after the other, and what pages show of
-//! their output.
+//! The commands of README and of the pages, run in order as a reader types them, and their shown output.
 //!
-//! A page shows lines whole and in their order. `...` alone on a line stands for lines that are left out, and within
-//! a line for columns. Numbers before a unit of time or memory may differ, and so may the blanks that columns are
-//! filled up with; nothing else.
+//! A page shows whole lines in order. `...` alone on a line stands for omitted lines, and within a line for
+//! columns. Numbers before a unit of time or memory may differ, and so may the padding of columns. Nothing else may
+//! differ.
 
 #![cfg(unix)]
 
@@ -17,10 +16,11 @@ use std::path::Path;
 use crate::build::link_grammar::link_grammar;
 use crate::support::Folder;
 
-/// Ten strategies over all parses take as long as all other commands of the pages. Continuous integration runs them.
+/// Ten strategies over all parses take as long as all other commands of the pages. Only continuous integration runs
+/// them.
 const LONG: &str = "rankrls compare corpora/link-parses/";
 
-/// What a block of a page has: a file, which `$ cat NAME` shows, or a command with its output, if there is any.
+/// A part of a page: a file, which `$ cat NAME` shows, or a command with its output.
 enum Part<'a> {
     File(&'a str, Vec<&'a str>),
     Command(String, Vec<&'a str>),
@@ -57,7 +57,7 @@ fn parts(page: &str) -> Vec<Part<'_>> {
     parts
 }
 
-/// The lines of a block up to its end or the next command. Empty lines are part of it where more lines follow.
+/// The lines of a block up to its end or the next command. Empty lines between them belong to it.
 fn output_below<'a>(lines: &mut iter::Peekable<std::str::Lines<'a>>) -> Vec<&'a str> {
     let mut below = Vec::new();
     loop {
@@ -73,7 +73,7 @@ fn output_below<'a>(lines: &mut iter::Peekable<std::str::Lines<'a>>) -> Vec<&'a 
     }
 }
 
-/// The words of a line. A number before a unit of time or memory is none.
+/// The words of a line, without numbers before a unit of time or memory.
 fn words(line: &str) -> Vec<&str> {
     let mut words: Vec<&str> = line.split_whitespace().collect();
     for place in 1..words.len() {
@@ -86,8 +86,7 @@ fn words(line: &str) -> Vec<&str> {
     words
 }
 
-/// Whether a page shows the words or lines that are there: each of them, in order, and others only where `is_gap` says
-/// that some are left out.
+/// Whether a page shows the given words or lines: all of them, in order. `is_gap` marks omissions.
 fn shows<S, L>(
     shown: &[S],
     lines: &[L],
@@ -116,8 +115,7 @@ fn is_output(shown: &[&str], lines: &[&str]) -> bool {
     shows(shown, lines, &is_gap, &|shown, line| is_line(shown, line))
 }
 
-/// Data that others publish, or that only stand for those of the reader, and what is made of them: no command of a
-/// page can read them here.
+/// Data of others or of the reader, and files made of them. No command of a page can read them here.
 const ELSEWHERE: [&str; 8] = [
     "train.svm",
     "large.svm",
@@ -129,7 +127,7 @@ const ELSEWHERE: [&str; 8] = [
     "lightgbm.txt",
 ];
 
-/// The files that a command reads and that are not there.
+/// The missing files that a command reads.
 fn missing<'a>(folder: &Folder, command: &'a str) -> Vec<&'a str> {
     let words: Vec<&str> = command.split_whitespace().collect();
     let options = ["-o", "--plot", "--csv", "--table", "--holdout-scores"];
@@ -146,11 +144,10 @@ fn missing<'a>(folder: &Folder, command: &'a str) -> Vec<&'a str> {
         .collect()
 }
 
-/// The sentence that a page names in its text.
+/// The sentence in the text of a page.
 const NEW: &str = "This doctor met the teacher of Susan and the painter near the river .";
 
-/// Follows a page in a folder of its own; the number of its commands that were run, and those that do not do what it
-/// says.
+/// Follows a page in a new folder. Returns the number of commands run, and the failures.
 fn follow(page: &str, text: &str, parser: bool) -> (usize, Vec<String>) {
     let (folder, mut followed, mut failed) = (Folder::empty(), 0, Vec::new());
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
@@ -186,7 +183,7 @@ fn follow(page: &str, text: &str, parser: bool) -> (usize, Vec<String>) {
     (followed, failed)
 }
 
-/// What is wrong with a command of a page or with its output, if anything is.
+/// The fault of a page's command or of its output, if there is one.
 fn fault(folder: &Folder, command: &str, shown: &[&str]) -> Option<String> {
     let output = folder.shell(&format!("({command}) 2>&1"));
     let printed = String::from_utf8(output.stdout).unwrap();
@@ -246,7 +243,7 @@ fn a_listing_is_compared_whole_and_in_order() {
         ),
         (&["...", "step  name", "   1  a ...", "..."], true),
         (&["...", "   2  c", "end"], true),
-        // Lines that are not there, not all there, in another order, or left out unsaid.
+        // Lines that are missing, incomplete, in another order, or omitted without a mark.
         (&["...", "step  name", "   1  a c", "..."], false),
         (&["...", "step  name", "   1  a", "..."], false),
         (&["...", "   2  c", "   1  a b", "..."], false),

@@ -14,7 +14,7 @@ fn the_path_of_a_selection_is_drawn() {
     assert_eq!(text.lines().count(), folder.stdout(select).lines().count());
     let svg = folder.read("path.svg");
     assert_eq!(count(&svg, "polyline"), 2);
-    // Features are listed once, below the panels, and test data have a band.
+    // The legend below the panels lists features once, and test data have a band.
     assert!(svg.contains(">features<") && !svg.contains("word:"));
     folder.run(&format!(
         "{select} --names names.txt --test test.svm --plot named.svg"
@@ -31,7 +31,7 @@ fn the_path_of_a_selection_is_drawn() {
         "{select} --plot test.svg --test test.svm --metrics map,cindex"
     ));
     let svg = folder.read("test.svg");
-    // Each measure of test data has a line of the order of the file, which the title names, too.
+    // Each measure of test data also has a line for the order of the file, which the title names.
     assert!(svg.contains(">test cindex<") && count(&svg, "polyline") == 6);
     assert_eq!(svg.matches(">order of the file</text>").count(), 1);
     assert!(svg.contains(": map ") && svg.contains(", order of the file "));
@@ -40,7 +40,7 @@ fn the_path_of_a_selection_is_drawn() {
 #[test]
 fn a_file_that_is_no_svg_is_a_mistake() {
     let folder = Folder::new();
-    // The data is not there either, but that would be found later.
+    // The data are missing, too, but that would be found later.
     for arguments in [
         "select absent.svm -k 1 --lambda 1 --plot a.pdf",
         "tune absent.svm -k 1 --plot a.gif",

@@ -10,7 +10,7 @@ fn scores_are_weights_times_values() {
         errors,
         "warning: dropped 3 non-zeros in 2 columns unknown to the model\n"
     );
-    // The weight of a feature, and twice as much, in the rows that have nothing else.
+    // The feature's weight, and twice that weight, in rows with no other feature.
     let weight = |feature: u64| {
         let mut steps = list(&selection["steps"]).iter();
         let place = steps.position(|step| step["feature"] == feature);
@@ -98,7 +98,7 @@ fn a_text_counts_indices_by_itself_whatever_the_model_did() {
         }
         folder.refused(&format!("predict {model} zero.svm => zero.svm:1:"));
     }
-    // Text that may be one off: index 0 has no entries.
+    // Text that may count from 0 or 1: index 0 has no entries.
     folder.write("zero.svm", "1 qid:1 1:1\n0 qid:1\n0 qid:2\n");
     for command in [
         "predict zero.json zero.svm",
@@ -174,7 +174,7 @@ fn data_of_another_corpus_are_refused_by_their_names() {
     ] {
         folder.refused(&format!("{command} => {other}"));
     }
-    // A table has names of its own.
+    // A table has its own names.
     folder.write("t.csv", "n1,n2,n3,n4,n5,n6,n7\n1,2,3,4,5,6,7\n");
     folder.write("t.names.txt", names(1));
     folder.stdout("predict model.json t.csv");

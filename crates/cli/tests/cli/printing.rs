@@ -1,10 +1,10 @@
-//! Every command prints, wherever standard output goes; an output may be printed in place of the report.
+//! Every command prints to any standard output. An output may be printed in place of the report.
 
 use std::fs;
 
 use crate::support::{Folder, NAMES, TRAIN, zst};
 
-/// All commands that print results, after those that write what they read.
+/// All commands that print results, and before them the commands that write their inputs.
 const PRINTING: [&str; 26] = [
     "select train.svm -k 3 --lambda 1",
     "select train.svm -k 3 --lambda 1 --json",
@@ -34,7 +34,7 @@ const PRINTING: [&str; 26] = [
     "--version",
 ];
 
-/// Outputs that may be files, and the arguments of a run that writes each behind them.
+/// Outputs that may be files, with the arguments of a run before each.
 const OUTPUTS: [&str; 13] = [
     "select train.svm -k 2 --lambda 1 -o",
     "select train.svm -k 2 --lambda 1 --names names.txt -o",
@@ -62,7 +62,7 @@ fn folder() -> Folder {
     folder
 }
 
-/// What a line of a shell prints that succeeds and says nothing on standard error.
+/// The output of a line of a shell that succeeds and leaves standard error empty.
 #[track_caller]
 fn quiet(folder: &Folder, line: &str) -> String {
     let output = folder.shell(line);
@@ -72,7 +72,7 @@ fn quiet(folder: &Folder, line: &str) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// The lines of a report without digits: times differ.
+/// The lines of a report without digits, because times differ.
 fn steady(text: &str) -> Vec<String> {
     let words = |line: &str| line.replace(|char: char| char.is_ascii_digit() || char == ' ', "");
     text.lines().map(words).collect()
@@ -82,7 +82,7 @@ fn steady(text: &str) -> Vec<String> {
 fn every_command_prints_to_files_and_pipes() {
     let folder = folder();
     for arguments in PRINTING {
-        // `build` makes its folder anew; help takes no other option.
+        // `build` makes its folder anew, and help takes no other option.
         let run = if arguments.starts_with("--") {
             format!("rankrls {arguments}")
         } else {
@@ -100,7 +100,7 @@ fn every_command_prints_to_files_and_pipes() {
         }
         let head = quiet(&folder, &format!("({run}) | head -n 1"));
         assert_eq!(steady(&head), steady(&piped)[..1], "{arguments}");
-        // Nobody reads: the pipe is closed before there is anything to print.
+        // Nobody reads: the pipe closes before the first output.
         quiet(
             &folder,
             &format!("({run}; echo $? >&2) 2> code | :; cat code"),
@@ -124,7 +124,7 @@ fn a_full_standard_output_is_an_error() {
     }
 }
 
-/// What a printed output has, a file has too, and nothing is printed beside it.
+/// A printed output equals the file, and nothing else is printed.
 #[test]
 fn an_output_is_printed_in_place_of_the_report() {
     let folder = folder();
@@ -205,7 +205,7 @@ fn standard_output_has_one_thing_alone() {
     ] {
         folder.misused(arguments);
     }
-    // A file that is standard output, too, would be replaced, and the report be lost with it.
+    // A file that is also standard output would be replaced, and the report lost with it.
     folder.write("log", "earlier\n");
     let select = "rankrls select train.svm -k 1 --lambda 1 -o log >> log";
     let output = folder.shell(select);
@@ -221,7 +221,7 @@ fn standard_output_has_one_thing_alone() {
     assert_eq!(folder.list(), before);
 }
 
-/// A stream has no name that says what it is.
+/// A stream has no name with an ending.
 #[test]
 fn a_table_on_standard_input_is_read_as_one_or_says_how() {
     let folder = folder();
@@ -252,7 +252,7 @@ fn a_table_on_standard_input_is_read_as_one_or_says_how() {
             assert!(errors.ends_with(remedy), "{arguments}: {errors}");
         }
     }
-    // Nothing of the kind where the data are svmlight text, or are said to be.
+    // No such hint where the data are svmlight text, or are declared as such.
     folder.write("in.svm", format!("{TRAIN}1 qid:d 1:x\n"));
     folder.write("names.svm", NAMES);
     for arguments in ["info - < in.svm", "info - --format svmlight < names.svm"] {

@@ -117,18 +117,8 @@ fn queries_come_from_a_file_or_by_size() {
 fn sizes_of_queries_are_read_as_other_programs_write_them() {
     let folder = Folder::new();
     folder.write("one.svm", without_queries());
-    let hash = |arguments: &str| folder.json(&format!("info {arguments} --json"))["hash"].clone();
-    folder.write("ids.txt", "1\n1\n1\n2\n2\n3\n3\n3\n");
-    let expected = hash("one.svm --query-file ids.txt");
-    for (file, sizes) in [
-        ("one.svm.query", "3\n2\n3\n"),
-        ("one.group", "3\r\n2\r\n3\r\n\r\n"),
-        ("marked.txt", "\u{feff}3\r\r\n2\r\r\n3"),
-    ] {
-        folder.write(file, sizes);
-        assert_eq!(hash(&format!("one.svm --query-file {file}")), expected);
-    }
-    // What is written for LightGBM is read again.
+    folder.write("one.svm.query", "3\n2\n3\n");
+    // A file written for LightGBM is read again.
     folder.run("select train.svm -k 2 --lambda 1 -o model.json");
     folder.run("convert train.svm --model model.json --to lightgbm -o few.txt");
     let info = folder.json("info few.txt --zero-based --query-file few.txt.query --json");
@@ -142,43 +132,6 @@ fn sizes_of_queries_are_read_as_other_programs_write_them() {
     folder.refused(
         "evaluate one.svm --model model.json => if one.svm.query has the sizes of queries",
     );
-}
-
-#[test]
-fn a_mark_or_blank_line_is_no_query() {
-    let folder = Folder::new();
-    folder.write("one.svm", without_queries());
-    let steps = |queries: &str| {
-        folder.write("queries.txt", queries);
-        folder.json("select one.svm --query-file queries.txt -k 2 --lambda 1 --json")["steps"]
-            .clone()
-    };
-    let plain = "a\na\na\nb\nb\nc\nc\nc\n";
-    let expected = steps(plain);
-    for text in [
-        format!("\u{feff}{plain}"),
-        plain.replace('\n', "\r\n"),
-        plain.replace('\n', "\r\r\n"),
-        format!("{plain}\n \t\n"),
-        plain.trim_end().to_owned(),
-    ] {
-        assert_eq!(steps(&text), expected, "{text:?}");
-    }
-    let wide: Vec<u8> = plain.encode_utf16().flat_map(u16::to_le_bytes).collect();
-    for (bytes, found) in [
-        (
-            [&b"\xff\xfe"[..], &wide].concat(),
-            "UTF-16 text (save the file as UTF-8)",
-        ),
-        (wide, "UTF-16 text (save the file as UTF-8)"),
-        (plain.replace('\n', "\r").into_bytes(), "CR alone"),
-        (b"PK\x03\x04\0".to_vec(), "a zip archive"),
-    ] {
-        folder.write("queries.txt", bytes);
-        folder.refused(&format!(
-            "info one.svm --query-file queries.txt => found {found}"
-        ));
-    }
 }
 
 #[test]
@@ -205,7 +158,7 @@ fn queries_that_do_not_fit_are_refused() {
 #[test]
 fn names_of_a_zero_based_file_are_asked_about() {
     let folder = Folder::new();
-    // Column 0 is empty: the file can be read either way.
+    // Column 0 is empty, so the file can be read either way.
     folder.write(
         "zero.svm",
         "1 qid:1 1:1\n0 qid:1 2:1\n1 qid:2 1:1 2:2\n0 qid:2\n",
@@ -222,26 +175,6 @@ fn names_of_a_zero_based_file_are_asked_about() {
     let (text, errors) = folder.run(&format!("{select} --zero-based"));
     assert_eq!(errors, "");
     assert!(text.contains("\"name\": \"first\""), "{text}");
-}
-
-#[test]
-fn missing_values_are_read_on_demand() {
-    let folder = Folder::new();
-    folder.write(
-        "null.svm",
-        "1 qid:1 1:NULL 2:1\n0 qid:1 1:1\n1 qid:2 2:NULL\n0 qid:2 1:1\n",
-    );
-    folder.write(
-        "zero.svm",
-        "1 qid:1 2:1\n0 qid:1 1:1\n1 qid:2\n0 qid:2 1:1\n",
-    );
-    let error = folder.fails("select null.svm -k 1 --lambda 1", 1);
-    assert!(error.starts_with("error: null.svm:1:9: "), "{error}");
-    assert!(error.contains("--missing=0"), "{error}");
-    let steps =
-        |data: &str| folder.json(&format!("select {data} -k 1 --lambda 1 --json"))["steps"].clone();
-    assert_eq!(steps("null.svm --missing 0"), steps("zero.svm"));
-    folder.run("compare null.svm --missing=-1 -k 1 --lambda 1 --strategy dense");
 }
 
 #[test]

@@ -1,11 +1,11 @@
-//! Every remedy that a refusal gives is followed: the command succeeds then.
+//! Every remedy of a refusal works: the command succeeds after it.
 
 use rankrls_files::Remedy;
 
 use crate::support::{Folder, TRAIN};
 
-/// A refusal, the remedy in its words, and commands that follow it. `NAME < TEXT` writes
-/// a file; a line of a shell begins with the name of the program.
+/// A refusal, words of its remedy, and commands that follow it. `NAME < TEXT` writes a file. A line of a shell
+/// begins with `rankrls`.
 struct Case {
     refused: &'static str,
     remedy: &'static str,
@@ -26,7 +26,7 @@ const fn case(
 
 const TABLE: &str = "topic,grade,x,y\n1,2,1,0\n1,0,0,2\n2,1,1,1\n2,0,3,0\n";
 
-/// As many queries as a teacher takes.
+/// The fewest queries that a teacher takes.
 const MANY: &str = "\
 1 qid:1 1:1\n0 qid:1 2:1\n1 qid:2 1:2\n0 qid:2 2:3\n1 qid:3 1:1\n0 qid:3 2:2\n1 qid:4 1:3\n0 qid:4 2:1\n\
 1 qid:5 1:1\n0 qid:5 2:1\n1 qid:6 1:2\n0 qid:6 2:3\n1 qid:7 1:1\n0 qid:7 2:2\n1 qid:8 1:3\n0 qid:8 2:1\n\
@@ -348,7 +348,7 @@ const CASES: &[Case] = &[
     ),
 ];
 
-/// What follows a remedy: a file, or a run that succeeds.
+/// A step of a remedy: a file, or a run that succeeds.
 fn follow(folder: &Folder, step: &str) {
     match step.split_once(" < ") {
         Some((name, text)) => folder.write(name, text),
@@ -378,7 +378,7 @@ fn remedies_that_are_followed_help() {
     }
 }
 
-/// Those of unfinished work, and of names that something else has.
+/// The remedies for unfinished work, and for other files under its name.
 #[test]
 fn what_stands_in_the_way_is_moved_or_gone_on_with() {
     let folder = folder();
@@ -394,12 +394,12 @@ fn what_stands_in_the_way_is_moved_or_gone_on_with() {
     folder.run("select train.svm -k 2 --lambda 1 -o newer.json");
     std::fs::rename(folder.path("new.json.part"), folder.path("away")).unwrap();
     folder.run(select);
-    // Two that were joined are no work of a run.
+    // Two joined models are not the work of a run.
     let text = folder.read("new.json");
     folder.write("new.json.part", format!("{text}{text}"));
     folder.refused(&format!("{select} => found another file ({other})"));
     assert_eq!(folder.read("new.json.part").len(), 2 * text.len());
-    // Names of other data beside an output.
+    // Names of other data stand beside an output.
     folder.write("c.names.txt", "other\n");
     let convert = "convert train.svm -o";
     folder.refused(&format!(
@@ -409,16 +409,16 @@ fn what_stands_in_the_way_is_moved_or_gone_on_with() {
     folder.run(&format!("{convert} c.svm --names names.txt"));
 }
 
-/// Each remedy of the command that is the same words wherever it comes stands in a case, or cannot come here.
+/// Each fixed remedy stands in a case, unless the command cannot reach it.
 #[test]
 fn no_remedy_is_left_out() {
     let elsewhere = [
-        // Arrays alone have gaps, and ranks no teacher of their own.
+        // Only arrays have gaps, and only ranks lack a teacher.
         "as --missing does when it reads a file",
         "as --teacher, for example",
-        // Followed in tests of their own.
+        // Other tests follow these.
         "go on with --resume",
-        // Few data have no lambda that folds could choose.
+        // Few data have no lambda for folds to choose.
         "give one with --lambda",
     ];
     for remedy in Remedy::PLAIN {

@@ -52,7 +52,7 @@ fn a_model_grows_to_the_model_of_more_features() {
     ] {
         let select = format!("select big.svm {options}");
         folder.write("big.svm", generated(60, 20));
-        // Folds choose it once, for the fewer features.
+        // Folds choose it once, for the smaller number of features.
         let whole = if options.contains("auto") { 2 } else { 4 };
         folder.run(&format!("{select} -k {whole} -o whole.json"));
         folder.run(&format!("{select} -k 2 -o model.json"));
@@ -64,7 +64,7 @@ fn a_model_grows_to_the_model_of_more_features() {
     }
 }
 
-/// The refusal names each setting that differs, and the model stays.
+/// The refusal names each differing setting, and the model stays.
 #[test]
 fn other_runs_are_refused() {
     let folder = Folder::new();
@@ -116,10 +116,10 @@ fn other_runs_are_refused() {
     assert_eq!(folder.read("model.json"), before);
 }
 
-/// Of so many columns that a machine has steps to take for a long time.
+/// So many columns that every machine needs a long time.
 const LONG: &str = "select big.svm -k 1500 --lambda 1 --strategy lowmem -q -o model.json";
 
-/// A folder with an older model, and the work of a run that was killed once there was some.
+/// A folder with an older model, and the work of a run that was killed once it had work.
 fn killed() -> Folder {
     let folder = Folder::new();
     folder.write("big.svm", generated(1500, 3000));
@@ -178,7 +178,7 @@ fn unfinished_work_is_told_of_and_gone_on_with() {
     assert!(!folder.path("model.json.part").exists());
 }
 
-/// The finished model is gone on with where it has more steps of the same run, and never else.
+/// A run resumes the finished model only if it has more steps of the same run.
 #[test]
 fn the_longer_of_two_models_is_gone_on_with() {
     let folder = killed();
@@ -234,7 +234,7 @@ fn readers_of_an_unfinished_model_warn() {
     }
 }
 
-/// Whatever has the name of the unfinished work is not waited for, and stays.
+/// Anything under the name of the unfinished work stays, and is not waited for.
 #[test]
 fn whatever_is_called_like_unfinished_work_stays() {
     let folder = Folder::new();
@@ -291,7 +291,7 @@ fn whatever_is_called_like_unfinished_work_stays() {
 fn a_second_run_does_not_write_the_same_model() {
     let folder = killed();
     let mut first = folder.command(&format!("{LONG} --resume")).spawn().unwrap();
-    // It has the lock by then.
+    // The first run has the lock by now.
     let begun = folder.read("model.json.part");
     while folder.read("model.json.part") == begun {
         assert!(first.try_wait().unwrap().is_none());
@@ -304,7 +304,7 @@ fn a_second_run_does_not_write_the_same_model() {
     }
     first.kill().unwrap();
     first.wait().unwrap();
-    // One that began before there was any work finds it at its first step.
+    // A run that began before there was any work finds it at its first step.
     let part = folder.read("model.json.part");
     fs::remove_file(folder.path("model.json.part")).unwrap();
     let mut late = folder.spawn("select - -k 9 --lambda 1 -v -o model.json");
@@ -328,7 +328,7 @@ fn a_second_run_does_not_write_the_same_model() {
     assert_eq!(folder.read("model.json"), "old");
 }
 
-/// The script of the page: a night that was killed is gone on with, and one after a finished one begins anew.
+/// The script of the page resumes a killed night, and begins anew after a finished one.
 #[test]
 fn the_job_for_every_night_goes_on_where_it_was_killed() {
     let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/how-do-i.md");
@@ -363,13 +363,4 @@ fn the_job_for_every_night_goes_on_where_it_was_killed() {
     let (again, errors) = night();
     assert!(!errors.contains("going on"), "{errors}");
     assert_eq!(again, whole);
-}
-
-#[test]
-fn strategies_that_are_named_twice_are_refused() {
-    let folder = Folder::new();
-    folder.fails(
-        "tune train.svm -k 3 --strategy dense,distil,dense --holdout folds:2",
-        2,
-    );
 }

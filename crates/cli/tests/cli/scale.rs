@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::support::{Folder, TRAIN, keys, list, number};
 
-/// The scales of a training without a lambda are those of the best hold-outs, and with these it is the same again.
+/// A training without a lambda takes the scales of the best hold-outs. Giving these scales changes nothing.
 #[test]
 fn train_chooses_scales_by_hold_outs() {
     let folder = Folder::new();
@@ -22,7 +22,7 @@ fn train_chooses_scales_by_hold_outs() {
     let again = format!("train @documents --scale sd --lambda {lambda} -o model.json --json");
     assert_eq!(folder.json(&again)["choice"], Value::Null);
     assert_eq!(folder.read("model.json"), model);
-    // What is given is kept and not tried.
+    // Given scales are kept, and no others are tried.
     let (text, _) = folder.run("train @documents --scale none --label-scale raw");
     assert!(
         !text.contains("scales chosen") && !text.contains("scale sd"),
@@ -30,12 +30,12 @@ fn train_chooses_scales_by_hold_outs() {
     );
     let given = folder.json("train @documents --scale none --json");
     assert_eq!(list(&given["choice"]["tried"]).len(), 2);
-    // Kernels have no scales to choose.
+    // Kernels have no scales.
     let kernel = folder.json("train @documents --kernel gaussian:0.01 --json");
     assert_eq!(kernel["choice"], Value::Null);
 }
 
-/// The training data with the third column, which equals no other, 1024 times as large.
+/// The training data with the third column times 1024. No other column equals it.
 fn stretched() -> String {
     let token = |token: &str| match token.strip_prefix("3:") {
         Some(value) => format!("3:{}", 1024.0 * value.parse::<f64>().unwrap()),
@@ -45,7 +45,7 @@ fn stretched() -> String {
     TRAIN.lines().map(line).collect()
 }
 
-/// The library holds figures and weights to those of columns that were divided before.
+/// The library compares figures and weights with columns divided before.
 #[test]
 fn the_size_of_a_column_does_not_matter() {
     let folder = Folder::new();
@@ -68,28 +68,6 @@ fn the_size_of_a_column_does_not_matter() {
     assert!(first.ends_with("u), scale sd"), "{text}");
     folder.prints("train train.svm --lambda 1 --scale max => u), scale max\n");
     folder.run("compare big.svm -k 2 --lambda 1 --scale sd --strategy dense,bounded");
-}
-
-#[test]
-fn models_know_their_scale() {
-    let folder = Folder::new();
-    folder.write("big.svm", stretched());
-    let whole = folder.json("select big.svm -k 4 --lambda 1 --scale sd --json");
-    folder.run("select big.svm -k 2 --lambda 1 --scale sd -o model.json");
-    assert_eq!(
-        folder.json("inspect model.json --json")["settings"]["scale"],
-        "sd"
-    );
-    folder.prints("inspect model.json => scale sd");
-    let grown =
-        folder.json("select big.svm -k 4 --lambda 1 --scale sd -o model.json --resume --json");
-    assert_eq!(
-        grown["steps"][3]["lqo_error"],
-        whole["steps"][3]["lqo_error"]
-    );
-    assert_eq!(grown["weights"], whole["weights"]);
-    let other = "select big.svm -k 4 --lambda 1 --scale max -o model.json --resume";
-    folder.refused(&format!("{other} => scale was sd and is max now"));
 }
 
 #[test]

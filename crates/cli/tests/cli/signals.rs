@@ -86,7 +86,7 @@ pub(crate) fn signalled(
     (output, rest.join().unwrap())
 }
 
-/// The same by Ctrl-C, with the code of that.
+/// The same by Ctrl-C, with its exit code.
 pub(crate) fn interrupt(folder: &Folder, arguments: &str, line: &str) -> (Vec<u8>, String) {
     let (output, rest) = signalled(folder, arguments, line, "-INT");
     assert_eq!(output.status.code(), Some(130), "{arguments}: {rest}");
@@ -95,7 +95,7 @@ pub(crate) fn interrupt(folder: &Folder, arguments: &str, line: &str) -> (Vec<u8
 
 fn interrupted(name: &str, code: i32) {
     let folder = Folder::new();
-    // A step takes far longer than an answer to the signal.
+    // A step takes much longer than the answer to a signal.
     folder.write("big.svm", generated(2_000, 4_000));
     folder.write("model.json", "old");
     let arguments = "select big.svm -k 1500 --lambda 1 --strategy lowmem --criterion map --json \
@@ -131,7 +131,7 @@ fn a_request_to_end_saves_what_there_is() {
     interrupted("-TERM", 143);
 }
 
-/// The end of a terminal, unless the tests run without one, under nohup.
+/// A lost terminal ends the run, unless the tests run without a terminal, under nohup.
 #[test]
 fn a_lost_terminal_saves_what_there_is() {
     let status = std::fs::read_to_string("/proc/self/status").unwrap();
@@ -142,7 +142,7 @@ fn a_lost_terminal_saves_what_there_is() {
     }
 }
 
-/// No more threads than a machine can use, wherever their number is said.
+/// No more threads than a machine can use, however their number is given.
 #[test]
 fn threads_are_a_few_a_core() {
     let folder = Folder::new();
@@ -181,7 +181,7 @@ fn an_interrupt_chooses_among_what_there_is() {
     assert_eq!(list(&model["steps"]).len() as u64, k);
 }
 
-/// No strategy after the one at work begins, and its folds are lost.
+/// No later strategy begins, and the present folds are lost.
 #[test]
 fn an_interrupt_ends_all_strategies() {
     let folder = Folder::new();
@@ -205,7 +205,7 @@ fn before_there_is_anything_to_save_an_interrupt_ends_at_once() {
         "compare - -k 1 --strategy dense,lowmem",
         "evaluate - --scores names.txt",
     ] {
-        // It would wait for ever for its standard input.
+        // It would wait forever for its standard input.
         let (output, rest) = interrupt(&folder, command, "reading");
         assert!(output.is_empty(), "{command}");
         assert!(
@@ -236,7 +236,7 @@ fn an_interrupt_ends_a_teacher_and_the_training_of_all_features() {
     }
 }
 
-/// The second one comes in a step, or while the model is saved.
+/// The second interrupt comes in a step, or while the model is saved.
 #[test]
 fn two_interrupts_leave_whole_files() {
     let folder = Folder::new();

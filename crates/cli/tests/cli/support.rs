@@ -1,4 +1,4 @@
-//! Files, and the program that reads them.
+//! A folder of files, and the program that reads them.
 
 use std::fs;
 use std::io::Write as _;
@@ -44,18 +44,18 @@ impl Folder {
         folder
     }
 
-    /// The text of a file that is compressed by zstd.
+    /// The text of a file compressed by zstd.
     pub(crate) fn unpacked(&self, name: &str) -> String {
         let bytes = fs::read(self.path(name)).unwrap();
         String::from_utf8(zstd::decode_all(&bytes[..]).unwrap()).unwrap()
     }
 
-    /// Names of the files in it.
+    /// Names of the files in the folder.
     pub(crate) fn list(&self) -> Vec<String> {
         self.list_of("")
     }
 
-    /// Names of the files in a folder of it.
+    /// Names of the files in a subfolder.
     pub(crate) fn list_of(&self, name: &str) -> Vec<String> {
         let entries = fs::read_dir(self.path(name)).unwrap();
         let name = |entry: fs::DirEntry| entry.file_name().into_string().unwrap();
@@ -64,7 +64,7 @@ impl Folder {
         names
     }
 
-    /// A line of a shell in which `rankrls` is the program, and a failure in a pipe is one.
+    /// Runs a line of a shell, in which `rankrls` is the program and any failure in a pipe counts.
     #[cfg(unix)]
     pub(crate) fn shell(&self, line: &str) -> Output {
         let program = self.command("");
@@ -77,14 +77,14 @@ impl Folder {
         bash.output().unwrap()
     }
 
-    /// The program at work, with pipes.
+    /// Starts the program with pipes.
     pub(crate) fn spawn(&self, arguments: &str) -> Child {
         let mut command = self.command(arguments);
         command.stdin(Stdio::piped()).stdout(Stdio::piped());
         command.stderr(Stdio::piped()).spawn().unwrap()
     }
 
-    /// Standard output of a run that succeeds with `input` for its standard input.
+    /// Standard output of a successful run with `input` on standard input.
     pub(crate) fn piped(&self, arguments: &str, input: impl AsRef<[u8]>) -> String {
         let mut child = self.spawn(arguments);
         let mut stdin = child.stdin.take().unwrap();
@@ -96,8 +96,8 @@ impl Folder {
         String::from_utf8(output.stdout).unwrap()
     }
 
-    /// Standard output and standard error of a run that succeeds. The data here have few queries:
-    /// the warning of them is left out.
+    /// Standard output and standard error of a successful run. Omits the warning of few queries, which concerns
+    /// most data here.
     pub(crate) fn run(&self, arguments: &str) -> (String, String) {
         let output = self.command(arguments).output().unwrap();
         let text = |bytes| String::from_utf8(bytes).unwrap();
@@ -122,7 +122,7 @@ impl Folder {
         serde_json::from_str(&self.stdout(arguments)).unwrap()
     }
 
-    /// `case` is arguments, an arrow, and a part of what a run prints that succeeds.
+    /// `case` is arguments, an arrow, and a part of a successful run's output.
     #[track_caller]
     pub(crate) fn prints(&self, case: &str) {
         let (arguments, part) = arrow(case);
@@ -130,7 +130,7 @@ impl Folder {
         assert!(text.contains(part), "{case}: {text}");
     }
 
-    /// As [`Self::prints`], but on standard error.
+    /// Like [`Self::prints`], but on standard error.
     #[track_caller]
     pub(crate) fn warns(&self, case: &str) {
         let (arguments, part) = arrow(case);
@@ -146,7 +146,7 @@ impl Folder {
         assert!(errors.contains(part), "{case}: {errors}");
     }
 
-    /// As [`Self::refused`], but a mistake in the arguments: 2.
+    /// Like [`Self::refused`], for a mistake in the arguments: 2.
     #[track_caller]
     pub(crate) fn misused(&self, case: &str) {
         let (arguments, part) = arrow(case);
@@ -166,7 +166,7 @@ impl Folder {
         let errors = String::from_utf8(output.stderr).unwrap();
         assert_eq!(output.status.code(), Some(code), "{arguments}: {errors}");
         assert!(output.stdout.is_empty(), "{arguments}");
-        // Warnings of what was read may come before.
+        // Warnings about the input may come first.
         let told = |line: &&str| line.starts_with("warning: ");
         let first = errors.lines().find(|line| !told(line));
         let refused = first.is_some_and(|line| line.starts_with("error: "));
@@ -175,7 +175,7 @@ impl Folder {
     }
 }
 
-/// What stands before and after an arrow.
+/// The parts before and after an arrow.
 fn arrow(case: &str) -> (&str, &str) {
     case.split_once("=> ").expect(case)
 }

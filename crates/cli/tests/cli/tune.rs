@@ -43,7 +43,7 @@ fn folds_that_nobody_counts_are_no_more_than_queries() {
         folder.prints(&format!("tune t.svm -k 1 {biased} => judged by 5 folds"));
     }
     folder.write("t.svm", rows(4));
-    // What is left needs a teacher of ten queries.
+    // The rest needs a teacher of ten queries.
     folder.refused("tune t.svm -k 1 --strategy distil => expected at least 10");
     folder.refused("tune t.svm -k 1 --holdout folds:5 => 5 folds of 4 queries");
 }
@@ -233,9 +233,9 @@ fn the_paths_are_drawn_with_the_choice() {
     };
     let title = format!("lambda {name}, {} feature", chosen["k"]);
     assert!(svg.contains(&title), "{title} in {text}");
-    // In a tooltip, and in the list of lines.
+    // One in a tooltip, and one in the list of lines.
     assert_eq!(svg.matches("features: the best").count(), 2, "{text}");
-    // The standard error of the chosen path, and the values within it of the best.
+    // The standard error of the chosen path, and the values within it of the best one.
     assert_eq!(svg.matches("<polygon").count(), 1);
     assert!(svg.contains(">one standard error from the best: 0."));
     folder.run(&format!("{tune} --plot again.svg --threads 2"));
@@ -244,7 +244,7 @@ fn the_paths_are_drawn_with_the_choice() {
         "{tune} --plot tested.svg --test test.svm --metrics map,mrr"
     ));
     let tested = folder.read("tested.svg");
-    // The measure and two more are the same after each step: the note says so, in place of panels.
+    // The measure and two more are constant over the steps. A note says so in place of panels.
     assert_eq!(tested.matches("<polyline").count(), 11);
     assert!(tested.contains("Constant"), "{tested}");
 }
@@ -349,7 +349,7 @@ fn the_folds_that_select_a_feature_are_counted() {
     );
 }
 
-/// Lists narrow what folds choose among, and the grid is of what they chose. With lambdas that are given, it has every
+/// Lists narrow the folds' choice, and then the grid uses the choice. Given lambdas make the grid use every
 /// strategy and scale of labels.
 #[test]
 fn lists_narrow_the_choice() {
@@ -371,13 +371,13 @@ fn lists_narrow_the_choice() {
     let strategies: Vec<&Value> = strategies.collect();
     assert!(strategies.windows(2).all(|pair| pair[0] == pair[1]));
     assert_eq!(found["selection"]["label_scale"], "sqrt-sd");
-    // One of each is given, so that there is nothing to choose but lambda.
+    // One value of each is given, so only lambda is open.
     let given = folder.json(&format!(
         "{tune} --scale sd --strategy bounded --label-scale raw --lambda 1/64u,1/16u"
     ));
     assert_eq!(given["choice"], Value::Null);
     assert_eq!(given["selection"]["scale"], "sd");
-    // Scales are chosen with the lambdas that are given.
+    // Scales are chosen under the given lambdas.
     let scaled = folder.json(&format!(
         "{tune} --scale none,sd --strategy bounded,backfit --lambda 1/64u,1/16u --choose-by cindex"
     ));

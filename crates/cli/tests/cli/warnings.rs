@@ -1,11 +1,10 @@
-//! What the command suspects, and that it suspects nothing of sound data.
+//! Warnings of the command, and sound data without warnings.
 
 use std::fmt::Write as _;
 
 use crate::support::Folder;
 
-/// A table of twelve queries of four rows, sorted by grade within them, and a column `name` of `number` of
-/// each row; `label` is the name of the labels.
+/// A table of twelve queries of four rows, sorted by grade within them. The column `name` has `number` of each row.
 fn table(name: &str, number: impl Fn(usize) -> f64) -> String {
     let mut text = format!("{name},query,grade,a,b\n");
     for row in 0..48 {
@@ -31,27 +30,20 @@ fn row_numbers_are_told_by_every_command_that_learns() {
     );
     let remedy = "leave it out, of a table by --ignore=\"features\"\n";
     assert!(errors.contains(remedy), "{errors}");
-    folder.warns(&format!(
-        "train t.csv {read} --lambda 1 => column \"features\""
-    ));
-    folder.warns(&format!("info t.csv {read} => column \"features\" counts"));
+    for run in [
+        "select t.csv -k 1",
+        "tune t.csv -k 1",
+        "train t.csv --lambda 1",
+        "info t.csv",
+    ] {
+        folder.warns(&format!("{run} {read} => column \"features\" counts"));
+    }
     let (_, errors) = folder.run(&format!("select t.csv {TABLE} --ignore=features"));
     assert_eq!(errors, "");
     // Files without names.
     let rows = (0..20).map(|row| format!("{} qid:{} 1:{} 7:{row}\n", row % 3, row / 4, row % 5));
     folder.write("t.svm", rows.collect::<String>());
     folder.warns("select t.svm -k 1 --lambda 1 => column 7 counts the rows");
-}
-
-#[test]
-fn identifiers_are_told_and_the_same_numbers_of_another_name_are_not() {
-    let folder = Folder::empty();
-    let apart = |row: usize| ((row * 29 % 48).pow(2) * 7) as f64;
-    let told = "column \"docId\" has another whole number in each row";
-    folder.write("t.csv", table("docId", apart));
-    folder.warns(&format!("select t.csv {TABLE} => {told}"));
-    folder.write("t.csv", table("length", apart));
-    assert_eq!(folder.run(&format!("select t.csv {TABLE}")).1, "");
 }
 
 #[test]
@@ -83,22 +75,11 @@ fn grades_that_are_counts_are_told() {
     let evaluate = "evaluate t.svm --scores scores.txt";
     let told = "labels go up to 2000, and their gain in ndcg@10 is 2^label - 1";
     folder.warns(&format!("{evaluate} => {told}"));
-    folder.warns(&format!(
-        "{evaluate} --metrics ndcg@10 => if they are counts, take ndcg@10:linear"
-    ));
-    folder.warns(&format!(
-        "{evaluate} --metrics err => gain in err is 2^label - 1"
-    ));
-    folder.warns(&format!(
-        "{evaluate} --metrics err => judge by map, p@K, mrr"
-    ));
     folder.warns(
         "select t.svm -k 1 --lambda 1 --criterion ndcg@10 => if they are counts, take ndcg@10:linear",
     );
     folder.warns("train t.svm --lambda 1,4 --choose-by ndcg@3 => take ndcg@3:linear");
-    for sound in ["--metrics ndcg@10:linear", "--metrics map,cindex"] {
-        assert_eq!(folder.run(&format!("{evaluate} {sound}")).1, "");
-    }
+    assert_eq!(folder.run(&format!("{evaluate} --metrics map")).1, "");
 }
 
 #[test]
@@ -121,82 +102,6 @@ fn folds_that_cut_queries_are_told() {
 }
 
 #[test]
-fn a_first_row_for_a_header_is_refused() {
-    let folder = Folder::empty();
-    let rows = (0..12).map(|row| format!("{},{},0.{row},1.{}\n", row % 3, row / 3, row * 5 % 7));
-    let rows: String = rows.collect();
-    for (header, options, place, title) in [
-        ("2,7,0.25,1.5", "--label 2 --query 7", "2:1", "2"),
-        ("grade,q1,-1,x", "--label grade --query q1", "2:10", "-1"),
-    ] {
-        folder.write("t.csv", format!("\n{header}\n{rows}"));
-        folder.refused(&format!(
-            "info t.csv {options} => t.csv:{place}: expected names of columns, found \"{title}\" (write a header"
-        ));
-    }
-    folder.write("t.csv", format!("grade,query,x2,1st\n{rows}"));
-    assert_eq!(folder.run("info t.csv --label grade --query query").1, "");
-}
-
-#[test]
-fn labels_that_a_column_has_and_rows_that_nobody_judged_are_told() {
-    let folder = Folder::empty();
-    let row = |row: usize| {
-        let grade = row * 5 % 7 % 4;
-        format!(
-            "q{},{grade},{},{}\n",
-            row / 4,
-            10.0 - 2.5 * grade as f64,
-            row * 11 % 13
-        )
-    };
-    let rows: String = (0..40).map(row).collect();
-    folder.write("t.csv", format!("query,grade,left,a\n{rows}"));
-    let told = "column \"left\" is the label times a number plus another in every row";
-    for run in [
-        "select t.csv -k 1 --lambda 1",
-        "select t.csv -k 1",
-        "tune t.csv -k 1",
-        "train t.csv --lambda 1",
-        "info t.csv",
-    ] {
-        folder.warns(&format!("{run} --label grade --query query => {told}"));
-    }
-    assert_eq!(
-        folder
-            .run("info t.csv --label grade --query query --ignore left")
-            .1,
-        ""
-    );
-    for (labels, told) in [
-        ([-1, 0, 1, 2], true),
-        ([-1, 0, 4, 0], true),
-        // A scale of its own.
-        ([-1, 0, 1, 0], false),
-        ([-1, 1, -1, 1], false),
-        ([-2, -1, 0, 1], false),
-        ([0, 1, 2, 3], false),
-        ([-1, 0, 90, 2], false),
-    ] {
-        let row = |row: usize| {
-            format!(
-                "{} qid:{} 1:{}\n",
-                labels[row * 3 % 4],
-                row / 5,
-                row * 11 % 13
-            )
-        };
-        folder.write("t.svm", (0..30).map(row).collect::<String>());
-        let (_, errors) = folder.run("info t.svm");
-        assert_eq!(
-            errors.contains("-1 often means not judged"),
-            told,
-            "{labels:?} {errors}"
-        );
-    }
-}
-
-#[test]
 fn units_that_differ_a_lot_are_told_where_nothing_scales() {
     let folder = Folder::empty();
     let rows = |size: f64| -> String {
@@ -211,27 +116,25 @@ fn units_that_differ_a_lot_are_told_where_nothing_scales() {
         (0..40).map(row).collect()
     };
     let told = "warning: deviations within queries differ by a factor of";
-    for size in [1e9, 3e-9] {
-        folder.write("t.svm", rows(size));
-        for run in [
-            "select t.svm -k 1 --lambda 1",
-            "select t.svm -k 1 --scale none",
-            "tune t.svm -k 1 --lambda 1",
-            "compare t.svm -k 1 --lambda 1",
-            "train t.svm --lambda 1",
-        ] {
-            folder.warns(&format!("{run} => {told}"));
-            let (run, _) = run.split_once(" --scale").unwrap_or((run, ""));
-            let (_, errors) = folder.run(&format!("{run} --scale sd"));
-            assert!(!errors.contains("deviations"), "{run}: {errors}");
-        }
-        // Folds have compared scales.
-        for run in ["select t.svm -k 1", "tune t.svm -k 1"] {
-            let (_, errors) = folder.run(run);
-            assert!(!errors.contains("deviations"), "{run}: {errors}");
-        }
-        folder.warns(&format!("info t.svm => {told}"));
+    folder.write("t.svm", rows(1e9));
+    for run in [
+        "select t.svm -k 1 --lambda 1",
+        "select t.svm -k 1 --scale none",
+        "tune t.svm -k 1 --lambda 1",
+        "compare t.svm -k 1 --lambda 1",
+        "train t.svm --lambda 1",
+    ] {
+        folder.warns(&format!("{run} => {told}"));
+        let (run, _) = run.split_once(" --scale").unwrap_or((run, ""));
+        let (_, errors) = folder.run(&format!("{run} --scale sd"));
+        assert!(!errors.contains("deviations"), "{run}: {errors}");
     }
+    // Folds have compared scales.
+    for run in ["select t.svm -k 1", "tune t.svm -k 1"] {
+        let (_, errors) = folder.run(run);
+        assert!(!errors.contains("deviations"), "{run}: {errors}");
+    }
+    folder.warns(&format!("info t.svm => {told}"));
     folder.write("t.svm", rows(1e4));
     assert_eq!(folder.run("info t.svm").1, "");
 }
@@ -272,7 +175,6 @@ fn magnitudes_that_may_be_weights_are_told() {
     for pairs in ["1 2 0.5\n2 3 1.25\n", "1\t2\t3\n2\t3\n", "1 2 0.5 1\n2 3\n"] {
         folder.write("p.txt", pairs);
         folder.warns(&format!("{train} => {told}"));
-        folder.warns(&format!("{train} --json => {told}"));
     }
     for sound in [
         "1 2\n2 3\n",
@@ -285,7 +187,7 @@ fn magnitudes_that_may_be_weights_are_told() {
     }
 }
 
-/// A column whose values are far larger than others leaves these no lambda of a grid.
+/// A column with much larger values leaves the other columns no lambda of a grid.
 #[test]
 fn columns_beside_which_others_hardly_count_are_named_at_the_edge() {
     let folder = Folder::empty();
@@ -317,7 +219,7 @@ fn columns_beside_which_others_hardly_count_are_named_at_the_edge() {
     );
 }
 
-/// Columns in units that differ are told of once, and no lambda at an edge that comes of it, a teacher's neither.
+/// Columns in different units cause one warning, and none about the lambda at an edge, not even a teacher's.
 #[test]
 fn units_are_the_one_cause_that_is_told() {
     let folder = Folder::empty();
@@ -356,7 +258,7 @@ fn units_are_the_one_cause_that_is_told() {
             0
         );
     }
-    // A column that is large, but in units that are usual, is the cause at the edge.
+    // A large column in usual units is the cause at the edge.
     folder.write("units.svm", rows(1e4));
     let (_, errors) = folder.run("select units.svm --strategy distil --scale none -k 2 --lambda 1");
     assert!(!errors.contains("another may teach better"), "{errors}");
@@ -367,52 +269,13 @@ fn names_of_columns_and_identifiers_that_became_one_are_told() {
     let folder = Folder::new();
     folder.write("names.txt", "a\nb\na\nd\ne\nf\ng\n");
     folder.warns("info train.svm --names names.txt => columns 1 and 3 are both called \"a\"");
-    for id in [
-        "9.007199254740993e15",
-        "1234567890123456789.0",
-        "-1.2E+20",
-        "1.23457E+11",
-    ] {
-        folder.write(
-            "t.svm",
-            format!("0 qid:2.0\n1 qid:2.0 1:1\n1 qid:{id} 1:1\n0 qid:{id} 2:1\n"),
-        );
-        folder.warns(&format!(
-            "info t.svm => the query identifier \"{id}\" on line 3 is a number with fewer digits than it had"
-        ));
-    }
     folder.write(
         "t.csv",
         "sep=;\ngrade;query;x\n1;1,23457E+11;2\n0;1,23457E+11;1\n",
     );
     folder.warns("info t.csv --label grade --query query => \"1,23457E+11\" on line 3 is a number");
-    for id in [
-        "9007199254740993",
-        "2.5",
-        "1e3",
-        "18601e91",
-        "10.1000/182",
-        "e20",
-    ] {
-        folder.write(
-            "t.svm",
-            format!("1 qid:{id} 1:1\n0 qid:{id} 2:1\n0 qid:2.0\n1 qid:2.0 1:1\n"),
-        );
-        assert_eq!(folder.run("info t.svm").1, "", "{id}");
-    }
-}
-
-#[test]
-fn sizes_for_ids_are_told() {
-    let folder = Folder::empty();
-    let sizes = [3, 5, 4, 6, 2, 7];
-    let rows = sizes
-        .iter()
-        .flat_map(|&size| (0..size).map(move |row| (size, row)));
-    let rows =
-        rows.map(|(size, row)| format!("{} qid:{size} 1:{} 2:{}\n", row % 3, row * 3 % 5, row % 2));
-    folder.write("t.svm", rows.collect::<String>());
-    folder.warns("select t.svm -k 1 --lambda 1 => are these the sizes of queries?");
+    folder.write("t.svm", "1 qid:1e3 1:1\n0 qid:1e3 2:1\n0 qid:2.0\n");
+    assert_eq!(folder.run("info t.svm").1, "");
 }
 
 #[test]
@@ -458,7 +321,7 @@ fn sound_data_get_no_warning() {
     }
 }
 
-/// A table of things that shops and libraries have, with these labels.
+/// A table with columns of shops and libraries, and these labels.
 fn shop(seed: usize, labels: &[&str]) -> String {
     let mut text = "query,grade,price,bytes,sales_rank,h_index,year,age_days,clicks,rating,brand_id,position,zip,share\n"
         .to_owned();
@@ -489,7 +352,7 @@ fn shop(seed: usize, labels: &[&str]) -> String {
     text
 }
 
-/// Prices, sizes, ranks, years, ages, counts, ratings from -1 to 1, places, and identifiers that repeat are features.
+/// Prices, sizes, ranks, years, ages, counts, ratings from -1 to 1, places and repeating identifiers are features.
 #[test]
 fn sound_tables_get_no_warning() {
     let folder = Folder::empty();
@@ -503,9 +366,12 @@ fn sound_tables_get_no_warning() {
         ];
         for (number, label) in labels.into_iter().enumerate() {
             folder.write("t.csv", shop(seed, label));
-            folder.write("test.csv", shop(seed + 40, label));
+            assert_eq!(folder.run(&format!("info t.csv {read}")).1, "");
+            if seed > 0 {
+                continue;
+            }
+            folder.write("test.csv", shop(40, label));
             for command in [
-                format!("info t.csv {read}"),
                 format!("select t.csv {read} -k 3 --lambda 1 --scale sd -o m.json"),
                 format!("train t.csv {read} --lambda 1 --scale sd"),
                 "evaluate test.csv --model m.json --metrics cindex".to_owned(),

@@ -1,7 +1,7 @@
-//! What is refused, and a part of what is said: `refused.txt`.
+//! Refusals, with parts of their messages: `refused.txt`.
 //!
-//! A line is `ARGUMENTS => PART`. `[CODE]` begins lines that end with this code. Lines after `[CODE COMMAND | FILE]`
-//! are contents of the file, and after `[CODE COMMAND | FILE | FIXTURE]` what is replaced in the fixture,
+//! A line is `ARGUMENTS => PART`. `[CODE]` begins lines that end with this code. After `[CODE COMMAND | FILE]`,
+//! lines are contents of the file. After `[CODE COMMAND | FILE | FIXTURE]`, lines are replacements in the fixture:
 //! `BEFORE -> AFTER`.
 
 use crate::folder::Folder;
@@ -49,7 +49,7 @@ fn what_cannot_be_done_is_refused() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// Text with `\n` for ends of lines and `\xff` for a byte that is none of UTF-8.
+/// Text with `\n` for ends of lines, and `\xff` for a byte that UTF-8 never has.
 fn unescaped(text: &str) -> Vec<u8> {
     let lines = text.replace("\\n", "\n");
     lines

@@ -1,4 +1,4 @@
-//! Folders in which the program runs, and what its runs look like.
+//! Folders in which the program runs, and the records of its runs.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -10,7 +10,7 @@ use crate::steady::{shape, steady};
 pub(crate) use crate::support::Folder;
 
 impl Folder {
-    /// With the fixtures and `corpora`.
+    /// A folder with the fixtures and `corpora`.
     pub(crate) fn new() -> Self {
         let folder = Self::empty();
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
@@ -24,7 +24,7 @@ impl Folder {
         let (arguments, input) = line.split_once(" < ").unwrap_or((line, ""));
         let mut command = self.command(arguments);
         command
-            // Memory is reckoned with for each thread, help is wrapped to the width.
+            // The memory of threads counts, and help is wrapped to the width.
             .env("RAYON_NUM_THREADS", "2")
             .env("COLUMNS", "80")
             .env_remove("CLICOLOR_FORCE")
@@ -35,8 +35,8 @@ impl Folder {
         command.output().unwrap()
     }
 
-    /// What a line of a shell would show: the command, its exit code, and both of its outputs; of a document
-    /// its keys, with the type of each. `< FILE` at the end is standard input.
+    /// The record of a line of a shell: the command, its exit code, and its outputs. A document is shown by its
+    /// keys and their types. `< FILE` at the end is standard input.
     pub(crate) fn run(&self, line: &str) -> String {
         let output = self.output(line);
         let code = output.status.code().unwrap();
@@ -57,7 +57,7 @@ impl Folder {
         text
     }
 
-    /// What the commands of a snapshot show now.
+    /// Runs the commands of a snapshot again.
     pub(crate) fn again(&self, name: &str) -> String {
         let snapshot = format!("tests/freeze/snapshots/{name}.snap");
         let snapshot = fs::read_to_string(snapshot).unwrap();
@@ -81,7 +81,7 @@ fn copy(from: &Path, to: &Path) {
     }
 }
 
-/// Holds text against the snapshot of this name in `snapshots/`.
+/// Compares text with the snapshot `name` in `snapshots/`.
 pub(crate) fn hold(name: &str, text: &str) {
     let mut settings = insta::Settings::clone_current();
     settings.set_prepend_module_to_snapshot(false);
@@ -90,7 +90,7 @@ pub(crate) fn hold(name: &str, text: &str) {
     settings.bind(|| insta::assert_snapshot!(name, text));
 }
 
-/// Runs the commands of a snapshot again in a new folder, and holds what they show against it.
+/// Runs the commands of a snapshot in a new folder, and compares.
 pub(crate) fn freeze(name: &str) {
     hold(name, &Folder::new().again(name));
 }

@@ -1,8 +1,8 @@
-//! What users see and keep, frozen: help, three tables, the keys of JSON documents, parts of error texts, and
-//! the model file. A change of any of it shows up as a change of a snapshot or of `refused.txt`.
+//! The frozen interface for users: help, three tables, the keys of JSON documents, parts of error texts, and the
+//! model file. Any change of it changes a snapshot or `refused.txt`.
 //!
-//! `INSTA_UPDATE=always cargo test --test freeze` writes the snapshots anew; look at the
-//! difference before it is committed.
+//! `INSTA_UPDATE=always cargo test --test freeze` writes the snapshots anew. Look at the difference before you
+//! commit it.
 
 #![cfg(unix)]
 

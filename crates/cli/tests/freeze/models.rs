@@ -1,5 +1,4 @@
-//! The model of schema 2 in `fixtures/models`: it loads, scores as it did, and is written again
-//! to the same bytes.
+//! The model of schema 2 in `fixtures/models`. It loads, gives the old scores, and is written to the same bytes.
 
 use crate::folder::Folder;
 
@@ -19,7 +18,7 @@ fn a_model_of_schema_2_is_written_again() {
     folder.run(SELECT);
     let expected = folder.read("models/bounded.json");
     assert_eq!(folder.read("found.json"), expected, "from data");
-    // Reading the model, and writing it with a step more.
+    // Read the model, and write it with one more step.
     folder.write("more.json", expected);
     let more = SELECT.replace("-k 5", "-k 6");
     folder.run(&format!(

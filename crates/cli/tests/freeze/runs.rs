@@ -1,9 +1,9 @@
-//! Snapshots that are the commands they have. To add one, write a file with lines such as
-//! `$ rankrls select --help`, and have all snapshots written anew.
+//! Snapshots that contain their own commands. To add one, write a file with lines such as `$ rankrls select
+//! --help`, and have all snapshots written anew.
 
 use crate::folder::freeze;
 
-/// The two pages of help that people read first, three tables, and the keys of JSON documents.
+/// The first two pages of help, three tables, and the keys of JSON documents.
 macro_rules! runs {
     ($($test:ident: $name:literal,)*) => {$(
         #[test]

@@ -1,5 +1,4 @@
-//! What lasts of texts and documents: texts without times, the memory of the process and versions;
-//! documents as keys and types.
+//! The lasting parts of outputs: texts without times, memory and versions, and documents as keys and types.
 
 use serde_json::Value;
 
@@ -18,7 +17,7 @@ pub(crate) fn steady(text: &str) -> String {
     lines.collect()
 }
 
-/// With `[time]` in place of the number of seconds after `before`.
+/// The line with `[time]` in place of the seconds after `before`.
 fn without_time(line: &str, before: &str) -> String {
     match line.split_once(before) {
         Some((head, tail)) if tail.contains(" s,") => {
@@ -29,7 +28,7 @@ fn without_time(line: &str, before: &str) -> String {
     }
 }
 
-/// A line for each key of a document with its type, indented; of an array the first entry.
+/// Each key of a document with its type, indented. An array is shown by its first entry.
 pub(crate) fn shape(value: &Value, depth: usize) -> String {
     let indent = "  ".repeat(depth);
     let Value::Object(entries) = value else {

@@ -8,8 +8,8 @@ use std::process::Command;
 
 use tempfile::TempDir;
 
-/// The program under test: the one that `RANKRLS_COMMAND` names, as in continuous integration, or the one that was
-/// built with these tests.
+/// The program under test. `RANKRLS_COMMAND` names it, as in continuous integration. Otherwise it is built with
+/// these tests.
 pub(crate) fn program() -> OsString {
     env::var_os("RANKRLS_COMMAND").unwrap_or_else(|| env!("CARGO_BIN_EXE_rankrls").into())
 }
@@ -25,7 +25,7 @@ impl Folder {
         self.0.path().join(name)
     }
 
-    /// A file, in folders that are made where there are none.
+    /// Writes a file, and makes missing folders.
     pub(crate) fn write(&self, name: &str, bytes: impl AsRef<[u8]>) {
         let path = self.path(name);
         fs::create_dir_all(path.parent().unwrap()).unwrap();

@@ -1,5 +1,5 @@
-//! The answers of the parser, kept as [lines](Lines) while a run is unfinished: what became of
-//! each sentence, in the order in which sentences were done.
+//! The answers of the parser, kept as [lines](Lines) while a run is unfinished. They stand in the order in which
+//! the sentences were parsed.
 
 use std::io::ErrorKind;
 use std::path::Path;
@@ -20,7 +20,7 @@ use crate::treebank::Sentence;
 /// The schema of the lines.
 pub(super) const SCHEMA: &str = "rankrls.parses/4";
 
-/// The outcome of a sentence, as it is kept.
+/// The kept outcome of a sentence.
 #[derive(Debug, Serialize, Deserialize)]
 struct Record {
     /// Position of the sentence in the treebank, from 0.
@@ -28,18 +28,18 @@ struct Record {
     outcome: Answer,
 }
 
-/// The lines, and where in them the sentences are.
+/// The lines, and the place of each sentence in them.
 #[derive(Debug)]
 pub(super) struct Answers {
     lines: Lines,
     places: Vec<Option<LinePlace>>,
-    /// How many sentences are done.
+    /// Number of parsed sentences.
     done: usize,
 }
 
 impl Answers {
-    /// Begins the work beside `output` of a `run` on so many `sentences`, or goes on with it if that is asked
-    /// for. All settings that answers depend on are in `run`.
+    /// Begins the work beside `output` of a `run` on `sentences` sentences, or resumes it if `resume` is set. `run`
+    /// has all settings that answers depend on.
     pub(super) fn open(
         output: &Path,
         run: &Value,
@@ -55,7 +55,7 @@ impl Answers {
             None,
             |entry, text| {
                 let fault = |found| {
-                    let expected = format!("what became of one of {sentences} sentences");
+                    let expected = format!("the outcome of one of {sentences} sentences");
                     Fault::new(expected, found)
                 };
                 let record: Record =
@@ -76,7 +76,7 @@ impl Answers {
         })
     }
 
-    /// Refuses work beside `output` where there is no parser to go on with it.
+    /// Refuses work beside `output` where no parser can resume it.
     pub(super) fn check_none(output: &Path) -> Result<(), Error> {
         if Part::open(output)?.file().is_some() {
             let (run, pieces) = (
@@ -88,7 +88,7 @@ impl Answers {
         Ok(())
     }
 
-    /// Keeps what became of a sentence.
+    /// Keeps the outcome of a sentence.
     fn keep(&mut self, sentence: usize, outcome: Answer) -> Result<(), Error> {
         let kept = self.lines.push(&Record { sentence, outcome });
         let place = match kept {
@@ -103,20 +103,20 @@ impl Answers {
         Ok(())
     }
 
-    /// The outcome of a sentence that is done.
+    /// The outcome of a parsed sentence.
     pub(super) fn of(&self, sentence: usize) -> Result<Answer, Error> {
         let place = self.places[sentence].expect("all sentences are parsed first");
         let record: Record = self.lines.read(place)?;
         Ok(record.outcome)
     }
 
-    /// Takes the file away: what it was for is done.
+    /// Deletes the file, once the corpus is written.
     pub(super) fn remove(self) -> Result<(), Error> {
         let path = self.lines.path().to_owned();
         self.lines.remove().map_err(Error::write(&path))
     }
 
-    /// Parses the sentences that have no answer, with a parser for each thread of the current rayon pool.
+    /// Parses the sentences without an answer, with one parser for each thread of the current rayon pool.
     pub(super) fn parse(
         &mut self,
         sentences: &[Sentence],
@@ -135,7 +135,7 @@ impl Answers {
                     let mut parser = LinkParser::new(options, stop);
                     while let Some(&sentence) = left.get(next.fetch_add(1, Ordering::Relaxed)) {
                         let answer = parser.parse(sentences[sentence].text());
-                        // Nobody listens once the build has failed.
+                        // After a failed build, nobody receives.
                         if sender.send((sentence, answer)).is_err() {
                             return;
                         }
@@ -144,19 +144,19 @@ impl Answers {
                 match begun {
                     Ok(_) => {}
                     Err(error) if number == 0 => return Err(no_thread(&error)),
-                    // Those that have begun parse all.
+                    // The parsers that have started parse all sentences.
                     Err(_) => break,
                 }
             }
             drop(sender);
             let kept = self.keep_all(answers, observer);
-            // Parsers end at the sentences that they are at.
+            // Parsers stop within their present sentence.
             stop.store(true, Ordering::Relaxed);
             kept
         })
     }
 
-    /// Keeps answers until all are there, or one of them ends the build.
+    /// Keeps answers until all have come, or one of them fails the build.
     fn keep_all(
         &mut self,
         answers: Receiver<(usize, Result<Answer, Error>)>,
@@ -225,7 +225,7 @@ mod tests {
             let opened = Answers::open(&path, &run(), 5, true);
             let error = opened.unwrap_err().to_string();
             let expected =
-                format!("parses.part:{line}:1: expected what became of one of 5 sentences");
+                format!("parses.part:{line}:1: expected the outcome of one of 5 sentences");
             assert!(error.contains(&expected), "{error}");
         }
     }

@@ -18,17 +18,17 @@ use crate::Error;
 use crate::bag::Bag;
 use crate::treebank::hidden::is_hidden;
 
-/// Sentences described at a time; nothing depends on it.
+/// Sentences described at once. The result does not depend on it.
 const BATCH: usize = 64;
 
-/// A sentence that can be used.
+/// A usable sentence.
 #[derive(Debug)]
 pub(super) struct Used {
     /// Its position in the treebank.
     pub(super) number: usize,
     /// The label of each candidate.
     pub(super) labels: Vec<i32>,
-    /// Candidates with the arcs of another one before.
+    /// Number of candidates whose arcs equal an earlier candidate's.
     pub(super) alike: usize,
 }
 
@@ -90,7 +90,7 @@ impl<'o> Building<'o> {
             return Ok(Ok((vec![0; parses.len()], 0)));
         }
         let (labels, alike) = label::f1(sentence, &parses, self.options.relations);
-        // All sentences are ranked over the columns of another corpus.
+        // Over the columns of another corpus, all sentences are ranked.
         let foreign = self.options.columns.is_some();
         if parses.len() < 2 && !foreign {
             return unused(Reason::Single, "");
@@ -101,7 +101,7 @@ impl<'o> Building<'o> {
         Ok(Ok((labels, alike)))
     }
 
-    /// The sentences to train on, and those held out: none over the columns of another corpus.
+    /// The training sentences and the held-out ones. Over the columns of another corpus, none is held out.
     pub(super) fn split(&self) -> (Vec<&Used>, Vec<&Used>) {
         if self.options.columns.is_some() {
             return (self.used.iter().collect(), Vec::new());
@@ -115,8 +115,7 @@ impl<'o> Building<'o> {
             .partition(|_| held_out.next() == Some(false))
     }
 
-    /// Describes sentences, in their order: the features of the candidates, and a line of text for
-    /// each of them.
+    /// Describes sentences in their order: the candidates' features, and a line of text for each candidate.
     pub(super) fn describe(
         &self,
         sentences: &[&Used],
@@ -143,7 +142,7 @@ impl<'o> Building<'o> {
         Ok((bag, texts))
     }
 
-    /// The columns that are there from the beginning: all, if rare features are left out.
+    /// The columns at the beginning: all, if rare features are left out, else none yet.
     pub(super) fn columns(&self, train: &[&Used]) -> Result<Columns, Error> {
         if self.options.min_count == 1 {
             return Ok(Columns::open());
@@ -157,19 +156,19 @@ impl<'o> Building<'o> {
     }
 }
 
-// Which sentences are trained on, and which are held out.
+// Held-out sentences.
 
-/// Which of the sentences with these texts are held out: their share, drawn by the seed. Sentences
-/// with one text stay together, lest what is tested on be trained on.
+/// Marks the held-out sentences: a share of them, drawn by the seed. Sentences with the same text stay together, so
+/// that no test sentence is trained on.
 fn held_out(texts: &[&str], share: f64, seed: u64) -> Vec<bool> {
     let mut members: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
     for (number, text) in texts.iter().enumerate() {
         members.entry(text).or_default().push(number);
     }
-    // Texts come in the order of their first sentences.
+    // Texts in the order of their first sentences.
     let mut groups: Vec<Vec<usize>> = members.into_values().collect();
     groups.sort_unstable();
-    // The arithmetic is of integers, and kept here: no release of a library of random numbers changes a corpus.
+    // The draw uses integers and our own code, so no release of a random number library changes a corpus.
     let mut key = [0; 32];
     key[..8].copy_from_slice(&seed.to_le_bytes());
     let mut generator = ChaCha8Rng::from_seed(key);

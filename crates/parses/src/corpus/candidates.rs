@@ -1,4 +1,4 @@
-//! Where candidate parses come from: the parser, a file of CoNLL-U, or a file that the parser printed.
+//! The sources of candidate parses: the parser, a CoNLL-U file, or a file of the parser's output.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -20,9 +20,9 @@ use crate::treebank::{self, NBest, Sentence, conllu};
 /// The candidates of all sentences.
 #[derive(Debug)]
 pub(super) enum Pool {
-    /// What the parser answered in this run.
+    /// The parser's answers in this run.
     Asked(Answers),
-    /// What it printed before.
+    /// The parser's answers from a file.
     Printed(Vec<Option<Answer>>),
     Conllu(NBests),
 }
@@ -37,7 +37,7 @@ pub(super) struct NBests {
 }
 
 impl Pool {
-    /// Reads the candidates of a file, and says what file that is.
+    /// Reads the candidates of a file, and returns the file's hash.
     pub(super) fn read(
         path: &Path,
         gold: &Treebank,
@@ -47,7 +47,7 @@ impl Pool {
         let name = path.display().to_string();
         let hash = FileHash::of(path, &text);
         let mut lines = text.split(|&byte| byte == b'\n');
-        // No line of CoNLL-U begins like this: with the words of a linkage, or with its costs, behind a tab.
+        // No line of CoNLL-U begins with a linkage's words, or with its costs behind a tab.
         let linkage = |line: &[u8]| {
             let begins = [&b"[(LEFT-WALL)"[..], b"\tLinkage ", b"\tUnique linkage"];
             begins.iter().any(|begin| line.starts_with(begin))
@@ -66,7 +66,7 @@ impl Pool {
         ))
     }
 
-    /// Whether the scores of each sentence are equal: such scores rank nothing.
+    /// Whether the scores within every sentence are equal, so that they rank nothing.
     pub(super) fn scores_tie(&self) -> bool {
         let Self::Conllu(nbests) = self else {
             return false;
@@ -81,12 +81,12 @@ impl Pool {
         scored.next().is_some_and(tie) && scored.all(tie)
     }
 
-    /// Whether candidates are linkages of Link Grammar.
+    /// Whether the candidates are linkages of Link Grammar.
     pub(super) fn is_link_grammar(&self) -> bool {
         !matches!(self, Self::Conllu(_))
     }
 
-    /// The candidates of a sentence, or why it is left out.
+    /// The candidates of a sentence, or the reason to leave it out.
     pub(super) fn of(
         &self,
         number: usize,
@@ -119,7 +119,7 @@ impl Pool {
             Some(parses) => Ok(Ok(parses)),
             None => unused(
                 Reason::Misaligned,
-                "the parser's words are not those of the sentence",
+                "the parser's words differ from the sentence's",
             ),
         }
     }
@@ -127,7 +127,7 @@ impl Pool {
 
 const MISSING: &str = "the file of candidates has none for it";
 
-/// The answers in a text that the parser printed, each behind the sentence that it is about.
+/// The answers in a text that the parser printed. Each follows the sentence that it answers.
 fn echoed(text: &[u8], name: &str, gold: &Treebank) -> Result<Vec<Option<Answer>>, ReadError> {
     let letters_of = |line: &str| -> String { line.split_whitespace().collect() };
     let mut numbers: HashMap<&str, Vec<usize>> = HashMap::new();
@@ -136,13 +136,13 @@ fn echoed(text: &[u8], name: &str, gold: &Treebank) -> Result<Vec<Option<Answer>
     }
     let (mut printed, mut at) = (HashMap::<usize, String>::new(), None);
     for line in String::from_utf8_lossy(text).lines() {
-        // The parser prints lines that begin like these itself, whatever sentences there are.
+        // The parser itself prints lines with these beginnings, for any sentences.
         let is_printed = line.starts_with(['[', '\t']);
         if let Some(echo) = numbers.get(&*letters_of(line)).filter(|_| !is_printed) {
             at = echo.first().copied();
             printed.extend(at.map(|at| (at, String::new())));
         } else if let Some(said) = at.and_then(|at| printed.get_mut(&at)) {
-            // Another answer begins: of a sentence that the treebank does not have.
+            // Another answer begins, for a sentence that the treebank lacks.
             let begins = line.starts_with("Found ") || line.starts_with("No complete linkages");
             if begins && said.contains("cost vector = (") {
                 at = None;
@@ -188,7 +188,7 @@ impl NBests {
         Ok(nbests)
     }
 
-    /// Gives every sentence its group.
+    /// Assigns its group to every sentence.
     fn place(
         &mut self,
         groups: Vec<NBest>,
@@ -247,15 +247,15 @@ impl NBests {
     }
 }
 
-/// Sentences by identifier, or by number where they have none: not by one that is the identifier of
-/// another.
+/// Sentences by identifier. A sentence without one counts by its number, unless that is another sentence's
+/// identifier.
 fn numbers(treebank: &Treebank) -> Result<HashMap<String, usize>, ReadError> {
     let mut numbers = HashMap::new();
     for (number, sentence) in treebank.sentences.iter().enumerate() {
         let Some(id) = sentence.id() else { continue };
         if let Some(first) = numbers.insert(id.to_owned(), number) {
             let first = treebank.sentences[first].line();
-            let found = format!("{id:?} again, that of the sentence on line {first}");
+            let found = format!("{id:?} again, after the sentence on line {first}");
             let fault = Fault::new("a sent_id of its own", found);
             return Err(fault.at(&treebank.name, sentence.line()));
         }

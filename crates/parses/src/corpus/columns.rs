@@ -1,4 +1,4 @@
-//! Numbers for features.
+//! The numbers of features.
 
 use rankrls_files::Strings;
 
@@ -8,14 +8,14 @@ use crate::bag::{Bag, Interner};
 #[derive(Debug, Default)]
 pub(super) struct Columns {
     names: Interner,
-    /// Whether names that come are new columns.
+    /// Whether new names become columns.
     open: bool,
-    /// Names that have no column.
+    /// Names without a column.
     unseen: Interner,
 }
 
 impl Columns {
-    /// Numbers features as they come.
+    /// Numbers features by first occurrence.
     pub(super) fn open() -> Self {
         Self {
             open: true,
@@ -23,7 +23,7 @@ impl Columns {
         }
     }
 
-    /// The columns with these names; unless one comes twice, which is returned.
+    /// Columns with these names. Returns a name that comes twice.
     pub(super) fn fixed<'n>(names: impl Iterator<Item = &'n str>) -> Result<Self, String> {
         let mut columns = Self::default();
         for (number, name) in names.enumerate() {
@@ -35,7 +35,7 @@ impl Columns {
         Ok(columns)
     }
 
-    /// From now on there are no more columns, and features without one are counted anew.
+    /// Closes the columns, and counts features without one anew.
     pub(super) fn close(&mut self) {
         self.open = false;
         self.unseen = Interner::default();
@@ -65,7 +65,7 @@ impl Columns {
         self.names.len()
     }
 
-    /// Features that came and have no column.
+    /// Number of features without a column.
     pub(super) fn unseen(&self) -> usize {
         self.unseen.len()
     }
@@ -75,7 +75,7 @@ impl Columns {
     }
 }
 
-/// How many sentences have each feature.
+/// The number of sentences that have each feature.
 #[derive(Debug, Default)]
 pub(super) struct Counts {
     names: Interner,
@@ -94,7 +94,7 @@ impl Counts {
         }
     }
 
-    /// Columns for the features of `least` sentences or more, in the order they came.
+    /// Columns for the features of at least `least` sentences, by first occurrence.
     pub(super) fn columns(&self, least: u32) -> Columns {
         let mut columns = Columns::default();
         for (name, &sentences) in self.names.strings().iter().zip(&self.sentences) {

@@ -1,4 +1,4 @@
-//! The folder of a corpus, which appears at once: there is the old corpus or the new one at any moment.
+//! The folder of a corpus. It appears at once: at any moment there is the old corpus or the new one.
 
 use std::fs::{self, File};
 use std::io::Write;
@@ -20,7 +20,7 @@ pub(super) const MANIFEST: &str = "manifest.json";
 /// All files of a corpus.
 pub const FILES: [&str; 6] = [TRAIN, TEST, NAMES, TEXTS, TEST_TEXTS, MANIFEST];
 
-/// A corpus that is being written.
+/// An unfinished corpus.
 #[derive(Debug)]
 pub(super) struct CorpusFolder {
     target: PathBuf,
@@ -28,16 +28,16 @@ pub(super) struct CorpusFolder {
 }
 
 impl CorpusFolder {
-    /// Begins the corpus `target`; an older one stays until this one [appears](Self::appear).
+    /// Begins the corpus `target`. An older one stays until this one [appears](Self::appear).
     pub(super) fn begin(target: &Path) -> Result<Self, Error> {
-        // A link stays, and what it leads to is replaced.
+        // A link stays, and its target is replaced.
         let target = fs::canonicalize(target).unwrap_or_else(|_| target.components().collect());
         check_corpus(&target)?;
         let folder = UnfinishedFolder::create(&target).map_err(Error::write(&target))?;
         Ok(Self { target, folder })
     }
 
-    /// Begins one of the files that are compressed.
+    /// Begins one of the files.
     pub(super) fn create(&self, name: &'static str) -> Result<CorpusFile, Error> {
         let path = self.folder.path().join(name);
         let shown = self.target.join(name);
@@ -57,15 +57,15 @@ impl CorpusFolder {
         file.finish().map(drop)
     }
 
-    /// Gives the folder its name, now that all its files are complete.
+    /// Gives the folder its name, once all its files are complete.
     pub(super) fn appear(self) -> Result<(), Error> {
-        // Somebody may have put more into the older one since.
+        // Somebody may have added files to the older one since.
         check_corpus(&self.target)?;
         self.folder.appear().map_err(Error::write(&self.target))
     }
 }
 
-/// Refuses a folder that is no corpus, or has more in it: its files would be lost.
+/// Refuses a folder that is not a corpus or has other files in it, which would be lost.
 fn check_corpus(folder: &Path) -> Result<(), Error> {
     if fs::symlink_metadata(folder).is_err() {
         return Ok(());
@@ -100,11 +100,11 @@ fn check_corpus(folder: &Path) -> Result<(), Error> {
     ))
 }
 
-/// A file of a corpus, compressed as its name says.
+/// A file of a corpus, compressed by its ending.
 pub(super) struct CorpusFile {
     name: &'static str,
     path: PathBuf,
-    /// Where it will be.
+    /// Its final path, for messages.
     shown: PathBuf,
     output: Output,
 }
@@ -115,7 +115,7 @@ impl CorpusFile {
         written.map_err(Error::write(&self.shown))
     }
 
-    /// Completes the file: its name, and the hash of its bytes on the disk.
+    /// Completes the file. Returns its name, and the hash of its bytes on disk.
     pub(super) fn finish(self) -> Result<(&'static str, String), Error> {
         let finished = || {
             self.output.finish()?;
@@ -165,7 +165,7 @@ mod tests {
             assert_eq!(names(&target), [MANIFEST, NAMES]);
             assert_eq!(names(folder.path()), ["c"]);
         }
-        // A run that fails leaves nothing.
+        // A failed run leaves nothing.
         let part = CorpusFolder::begin(&target).unwrap();
         write(&part, "third");
         drop(part);
@@ -190,7 +190,7 @@ mod tests {
         fs::remove_file(&target).unwrap();
         let part = CorpusFolder::begin(&target).unwrap();
         write(&part, "corpus");
-        // It came there in the meantime.
+        // The folder came in the meantime.
         fs::create_dir(&target).unwrap();
         fs::write(target.join("model.json"), "").unwrap();
         assert!(part.appear().is_err());

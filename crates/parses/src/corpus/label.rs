@@ -1,34 +1,32 @@
-//! The label of a candidate: how much of the gold tree it has.
+//! The label of a candidate: its agreement with the gold tree.
 //!
 //! # Units
 //!
-//! Parsers cut sentences as they like. What is compared are *units*: stretches of the text between
-//! places where the treebank and every candidate have a boundary between words. An arc between
-//! words of two units joins the units; an arc within a unit is none. Where all have the same
-//! words, the words are the units.
+//! Parsers cut sentences differently. *Units* are the stretches of text between places where the treebank and every
+//! candidate have a word boundary. An arc between words of two units joins the units. An arc within a unit does not
+//! count. Where all have the same words, the words are the units.
 //!
 //! # Arcs
 //!
-//! The pairs of head and modifier among units, each once; the root is no arc. With relations an arc
-//! is a pair with its relation. Links of Link Grammar have no direction, so they, and the gold arcs
-//! they are compared with, are pairs without order. Arcs at punctuation do not count: at units all of whose
-//! words are punctuation in the treebank.
+//! The pairs of head and modifier among units, each once. The root is not an arc. With relations, an arc is a pair
+//! with its relation. Links of Link Grammar have no direction, so they are compared with the gold arcs as unordered
+//! pairs. Arcs at punctuation do not count. A unit is punctuation if all its words are, in the treebank.
 //!
 //! # F1
 //!
-//! `2 |C and G| / (|C| + |G|)` for the arcs `C` of the candidate and `G` of the treebank, in
-//! ten-thousandths, rounded to the nearest: the harmonic mean of precision and recall. Where all have the same words
-//! and one root, it is the attachment score without punctuation and roots: UAS, or LAS with relations.
+//! `2 |C and G| / (|C| + |G|)` for the arcs `C` of the candidate and `G` of the treebank, in ten-thousandths,
+//! rounded to the nearest. This is the harmonic mean of precision and recall. Where all have the same words and one
+//! root, it is the attachment score without punctuation and roots: UAS, or LAS with relations.
 
 use std::collections::BTreeSet;
 
 use super::parse::Parse;
 use crate::treebank::Sentence;
 
-/// Head, modifier, and the relation where it counts.
+/// Head and modifier, and the relation if it counts.
 type Arcs<'a> = BTreeSet<(usize, usize, &'a str)>;
 
-/// The stretches of a sentence that everybody has.
+/// The stretches of a sentence between common word boundaries.
 #[derive(Debug, PartialEq, Eq)]
 enum Units {
     /// The words themselves.
@@ -64,12 +62,12 @@ fn same_words(gold: &Sentence, parse: &Parse) -> bool {
     gold.words().iter().map(|word| word.form.as_str()).eq(forms)
 }
 
-/// The number that so many ten-thousandths are.
+/// The number of these ten-thousandths.
 pub(super) fn real(ten_thousandths: i32) -> f64 {
     f64::from(ten_thousandths) / 10_000.0
 }
 
-/// F1 of every parse in ten-thousandths, and how many parses have the arcs of another one before.
+/// F1 of every parse in ten-thousandths, and the number of parses whose arcs equal an earlier parse's.
 pub(super) fn f1(gold: &Sentence, parses: &[Parse], relations: bool) -> (Vec<i32>, usize) {
     let units = Units::common(gold, parses);
     let comparison = Comparison {
@@ -98,12 +96,12 @@ pub(super) fn f1(gold: &Sentence, parses: &[Parse], relations: bool) -> (Vec<i32
     (labels, parses.len() - all.len())
 }
 
-/// The rule of what counts as an arc, and which of them are equal.
+/// The rules that tell which arcs count and which are equal.
 struct Comparison {
-    /// Which units count.
+    /// Whether each unit counts.
     counted: Vec<bool>,
     directed: bool,
-    /// Whether arcs are equal only with their relations.
+    /// Whether equal arcs need equal relations.
     relations: bool,
 }
 
@@ -134,7 +132,7 @@ impl Comparison {
     }
 }
 
-/// Which units count.
+/// Whether each unit counts.
 fn counted(gold: &Sentence, units: &Units) -> Vec<bool> {
     let mut counted = vec![false; gold.words().len() + 1];
     for (position, word) in gold.words().iter().enumerate() {
@@ -203,7 +201,7 @@ mod tests {
         assert_eq!(f1(&gold, &twice, false), (vec![10_000; 3], 2));
     }
 
-    /// Gold `ab | c | d`, candidate `a | b | cd`: units `ab` and `cd`.
+    /// Gold `ab | c | d` and candidate `a | b | cd` have the units `ab` and `cd`.
     #[test]
     fn words_that_are_cut_otherwise_are_compared_by_units() {
         let gold = sentence(&[("ab", 0, "root"), ("c", 1, "x"), ("d", 2, "y")]);

@@ -14,23 +14,23 @@ use super::options::BuildOptions;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Reason {
-    /// It is not what the format asks for.
+    /// It is malformed.
     Malformed,
-    /// Its words were left out of the treebank.
+    /// The treebank hides its words.
     Textless,
-    /// The parser found nothing, or ended.
+    /// The parser found no linkage, or ended.
     Failed,
     /// The parser ran out of time.
     TimedOut,
-    /// The parser said something that cannot be understood.
+    /// The parser's output is unreadable.
     Unreadable,
-    /// A candidate has other words than the sentence.
+    /// A candidate's words differ from the sentence's.
     Misaligned,
-    /// The file of candidates has none for it.
+    /// The file of candidates has no parse of it.
     Missing,
-    /// Candidates of a sentence that the treebank does not have.
+    /// The treebank lacks the sentence of these candidates.
     Unknown,
-    /// There is one candidate only.
+    /// It has a single candidate.
     Single,
     /// All candidates have the same label.
     Tied,
@@ -54,22 +54,22 @@ impl Reason {
     }
 }
 
-/// A sentence, or parses of one, that was left out.
+/// A sentence left out, or parses of one left out.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Skipped {
     /// The file, without its folders.
     pub file: String,
-    /// Where it begins, or where the fault is.
+    /// The line where it begins, or of the fault.
     pub line: u64,
     /// Its identifier, if it has one.
     pub id: Option<String>,
-    /// Why.
+    /// The reason.
     pub reason: Reason,
-    /// Why, in words.
+    /// The reason in detail.
     pub detail: String,
 }
 
-/// Place, reason and detail on one line, as they may go to a terminal.
+/// Place, reason and detail on one line, safe for a terminal.
 impl fmt::Display for Skipped {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (file, line, reason) = (escaped(&self.file), self.line, self.reason.text());
@@ -81,7 +81,7 @@ impl fmt::Display for Skipped {
     }
 }
 
-/// The outcome of the sentences of the treebank.
+/// The outcome of the treebank's sentences.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Sentences {
     /// Sentences in the treebank.
@@ -96,7 +96,7 @@ pub struct Sentences {
 }
 
 impl Sentences {
-    /// So many sentences that were read, of which some are trained on and others held out.
+    /// The outcome of `read` sentences, of which some are trained on and others held out.
     pub(super) fn new(read: usize, [train, test]: [usize; 2]) -> Self {
         let reasons = [
             Reason::Malformed,
@@ -117,7 +117,7 @@ impl Sentences {
         }
     }
 
-    /// How many were left out, and why, where there are any.
+    /// The number of sentences left out for each reason that occurs.
     pub fn left_out(&self) -> impl Iterator<Item = (usize, Reason)> {
         let counts = self.unused.iter().map(|(&reason, &count)| (count, reason));
         counts.filter(|&(count, _)| count > 0)
@@ -128,7 +128,7 @@ impl Sentences {
     }
 }
 
-/// How labels spread.
+/// The spread of the labels.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Spread {
     /// Least label.
@@ -137,15 +137,15 @@ pub struct Spread {
     pub mean: f64,
     /// Largest label.
     pub largest: f64,
-    /// Mean over queries of the largest label less the least.
+    /// Mean over queries of the difference between largest and least label.
     pub mean_range: f64,
-    /// Mean over queries of the label of the first candidate, the parser's choice.
+    /// Mean over queries of the first candidate's label: the parser's choice.
     pub mean_first: f64,
-    /// Mean over queries of the largest label: what the best ranking would reach.
+    /// Mean over queries of the largest label: the result of the best ranking.
     pub mean_best: f64,
-    /// Share of the queries whose first candidate has all arcs of the treebank and no others.
+    /// Share of the queries whose first candidate has exactly the treebank's arcs.
     pub exact_first: f64,
-    /// Share of the queries with such a candidate.
+    /// Share of the queries with any such candidate.
     pub exact_best: f64,
 }
 
@@ -156,19 +156,18 @@ pub struct WrittenData {
     pub rows: usize,
     /// Sentences.
     pub queries: usize,
-    /// Columns of the training data. Held-out data have the same.
+    /// Columns of the training data, which held-out data share.
     pub columns: usize,
-    /// Columns in which candidates of a sentence differ: no other column can rank.
+    /// Columns in which candidates of a sentence differ. Other columns cannot rank.
     pub varying_columns: usize,
-    /// Candidates whose arcs that count are those of an earlier candidate of the sentence: they differ in
-    /// punctuation, relations or roots alone.
+    /// Candidates whose counted arcs equal an earlier candidate's. They differ only in punctuation, relations or
+    /// roots.
     pub alike: usize,
     /// Entries.
     pub nonzeros: u64,
-    /// Features that have no column: rare ones in training data, and in held-out data those that
-    /// training does not have.
+    /// Features without a column: rare ones in training data, and in held-out data those unknown to training.
     pub unseen_features: usize,
-    /// Entries that were left out with them.
+    /// Entries left out with these features.
     pub unseen_entries: u64,
     /// The labels.
     pub labels: Spread,
@@ -181,7 +180,7 @@ impl WrittenData {
     }
 }
 
-/// A file that was read, with its hash.
+/// A file and its hash.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct FileHash {
     /// Its name, without folders.
@@ -191,13 +190,13 @@ pub struct FileHash {
 }
 
 impl FileHash {
-    /// The hash of the file at `path`, whose text was read.
+    /// The hash of the file at `path` with this text.
     pub(super) fn of(path: &Path, text: &[u8]) -> Self {
         let mut hasher = blake3::Hasher::new();
         Self::hashed(path, hasher.update(text))
     }
 
-    /// The hash of the file at `path`, whose text was hashed.
+    /// The hash of the file at `path` from its hashed text.
     pub(super) fn hashed(path: &Path, hasher: &blake3::Hasher) -> Self {
         let name = path.file_name().unwrap_or(path.as_os_str());
         Self {
@@ -207,8 +206,7 @@ impl FileHash {
     }
 }
 
-/// All that is to be known of a corpus that was built: the JSON document of the schema
-/// `rankrls.corpus/2` in its folder.
+/// The description of a built corpus: the JSON document of the schema `rankrls.corpus/2` in its folder.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Manifest {
     /// `rankrls.corpus/2`.
@@ -219,22 +217,22 @@ pub struct Manifest {
     pub command: &'static str,
     /// The options of the build.
     pub options: BuildOptions,
-    /// Where it came from: files with their hashes, and the parser with its versions.
+    /// The sources: files with their hashes, and the parser with its versions.
     pub sources: Value,
     /// The outcome of the sentences.
     pub sentences: Sentences,
-    /// Where candidates are Link Grammar's, the words of the treebank, as it was read, that depend on a
-    /// noun by the relation `case`: many in Universal Dependencies, none where adpositions are heads.
+    /// Only for candidates of Link Grammar: the treebank's words, as read, that depend on a noun by the relation
+    /// `case`. Universal Dependencies have many, and treebanks with adpositions as heads have none.
     #[serde(skip)]
     pub adpositions: usize,
-    /// Whether candidates have scores, which are equal in each sentence.
+    /// Whether candidates have scores that are equal within each sentence.
     #[serde(skip)]
     pub scores_tie: bool,
-    /// Rows to train on; none with the columns of another corpus.
+    /// The training rows. None with the columns of another corpus.
     pub train: Option<WrittenData>,
-    /// Rows held out, if any are, or all rows over the columns of another corpus.
+    /// The held-out rows, if any, or all rows over the columns of another corpus.
     pub test: Option<WrittenData>,
-    /// The BLAKE3 hash of each file but this one, as `b3sum` prints it.
+    /// The BLAKE3 hash of every other file, as `b3sum` prints it.
     pub files: BTreeMap<&'static str, String>,
     /// The sentences left out. Sentences with one candidate or equal labels are only counted.
     pub skipped: Vec<Skipped>,

@@ -1,25 +1,24 @@
 //! Corpora of real parses: sentences with gold dependencies and candidate parses become queries
 //! and rows.
 //!
-//! A sentence is a query, a candidate parse a row; the label is the [F1](label) of its arcs
-//! against the gold tree. Features come from the candidate alone, by [templates](TABLE). Candidates
-//! come from the [Link Grammar parser](crate::linkgrammar), or from a file of
-//! [n-best CoNLL-U](crate::treebank::conllu) or of what that parser printed.
+//! A sentence is a query, and a candidate parse is a row. The label is the [F1](label) of its arcs against the gold
+//! tree. [Templates](TABLE) make features of the candidate alone. Candidates come from the [Link Grammar
+//! parser](crate::linkgrammar), from its printed output, or from [n-best CoNLL-U](crate::treebank::conllu).
 //!
-//! **What is written** is a folder with the [`FILES`]: `train.svm.zst` to train on, `test.svm.zst` held out,
-//! over the columns of training, `texts.txt.zst` and `test-texts.txt.zst` with the parse of each row,
-//! `names.txt.zst`, and `manifest.json` ([`Manifest`]). It appears at once, in the place of an older corpus.
-//! The same sources, options and parser give the same bytes at any number of threads, as long as no
-//! sentence runs out of time.
+//! **The result** is a folder with the [`FILES`]. `train.svm.zst` is the training data. `test.svm.zst` is held out,
+//! over the columns of training. `texts.txt.zst` and `test-texts.txt.zst` have the parse of each row.
+//! `names.txt.zst` and `manifest.json` ([`Manifest`]) complete it. The folder appears at once and replaces an older
+//! corpus. The same sources, options and parser give the same bytes with any number of threads, unless a sentence
+//! runs out of time.
 //!
-//! **Unfinished runs.** The file `NAME.part` keeps each sentence that the parser is done with. A run that was ended
-//! goes on from there, and ends with what a whole run would have.
+//! **Unfinished runs.** The file `NAME.part` keeps each parsed sentence. A run that was stopped resumes from it,
+//! and ends with the result of a whole run.
 //!
-//! **New sentences.** With [`BuildOptions::columns`] the rows of a treebank, with or without trees,
-//! are written over the columns of another corpus, for a model of that to rank, as `test.svm.zst`.
+//! **New sentences.** With [`BuildOptions::columns`], the rows of a treebank, with or without trees, are written as
+//! `test.svm.zst` over the columns of another corpus. A model of that corpus can rank them.
 //!
-//! Sentences that cannot be used are left out, counted, and, but for those with one candidate or
-//! equal labels, named with file and line in [`Manifest::skipped`].
+//! Unusable sentences are left out and counted. [`Manifest::skipped`] names them with file and line, except those
+//! with one candidate or equal labels.
 
 use std::path::{Path, PathBuf};
 
@@ -55,24 +54,26 @@ pub use observer::BuildObserver;
 pub use options::{BuildOptions, Heads};
 pub use templates::{TABLE, Template, Templates};
 
-/// Where candidates come from.
+/// The source of candidates.
 #[derive(Debug, Clone)]
 pub enum Candidates {
     /// The Link Grammar parser.
     LinkGrammar {
-        /// Most linkages of a sentence, the cheapest ones: from 2 to 1000.
+        /// Most linkages of a sentence, cheapest first: from 2 to 1000.
         linkages: usize,
-        /// Seconds for a sentence.
+        /// Seconds of processor time for a sentence.
         time_limit: u64,
-        /// Whether to go on with a run that was ended.
+        /// Whether to resume a stopped run.
         resume: bool,
     },
-    /// A file of CoNLL-U, several parses a sentence, or of what the Link Grammar parser printed: all are used.
+    /// A file of CoNLL-U with several parses a sentence, or of the Link Grammar parser's output. All parses are
+    /// used.
     File(PathBuf),
 }
 
-/// Builds a corpus of the sentences in the CoNLL-U file `treebank` in a `folder`. Time is the parser's
-/// for the most part: it runs once a thread of the current rayon pool. Memory is that of the treebank, of the file of candidates and of the names of the columns.
+/// Builds a corpus of the sentences in the CoNLL-U file `treebank` in a `folder`. The parser takes most of the
+/// time: it runs once a thread of the current rayon pool. Memory holds the treebank, the file of candidates and the
+/// names of the columns.
 pub fn build(
     treebank: &Path,
     candidates: &Candidates,
@@ -83,7 +84,7 @@ pub fn build(
     options.check()?;
     let parsed = matches!(candidates, Candidates::LinkGrammar { .. });
     check_labels(parsed, options)?;
-    // It is found out before the work whether the folder can be written.
+    // Find out before the work whether the folder can be written.
     drop(CorpusFolder::begin(folder)?);
     let gold = Treebank::read(treebank, options)?;
     let (pool, sources) = pool(&gold, candidates, folder, options, observer)?;
@@ -98,10 +99,10 @@ pub fn build(
     Ok(manifest)
 }
 
-/// Refuses to compare relations of two kinds.
+/// Refuses to compare relations of different kinds.
 fn check_labels(is_link_grammar: bool, options: &BuildOptions) -> Result<(), Error> {
     if options.relations && is_link_grammar {
-        let text = "--relations: expected candidates with the relations of the treebank, found those of Link Grammar";
+        let text = "--relations: expected candidates with the relations of the treebank, found relations of Link Grammar";
         return Err(Error::Options(text.to_owned()));
     }
     Ok(())

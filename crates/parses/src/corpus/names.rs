@@ -1,9 +1,8 @@
-//! How words and labels are written in the names of features.
+//! Words and labels in the names of features.
 //!
-//! Any UTF-8 stays as it is but for what would end a part, a name or a comment: `%`, `~`, `#`,
-//! white space and control characters become `%` and two hexadecimal digits for each of their
-//! bytes, as in addresses of the web; so do words that are `^` or `$`, which stand for the edges
-//! of a sentence. Different words have different names.
+//! Most UTF-8 stays as it is. `%`, `~`, `#`, white space and control characters would end a part, a name or a
+//! comment. They become `%` and two hexadecimal digits for each byte, as in web addresses. So do the words `^` and
+//! `$`, which stand for the edges of a sentence. Different words have different names.
 
 use std::fmt::Write as _;
 

@@ -1,11 +1,11 @@
-//! Who is told how far a corpus is.
+//! The observer of a build's progress.
 
-/// Told how far a corpus is.
+/// Learns how far a build is.
 pub trait BuildObserver: Sync {
-    /// So many sentences of so many are parsed.
+    /// `done` of `of` sentences are parsed.
     fn parsed(&self, _done: usize, _of: usize) {}
 
-    /// So many sentences of so many are written.
+    /// `done` of `of` sentences are written.
     fn written(&self, _done: usize, _of: usize) {}
 }
 

@@ -7,22 +7,22 @@ use serde::Serialize;
 use super::templates::Templates;
 use crate::Error;
 
-/// Which words are heads, where relations are those of Universal Dependencies.
+/// The words that are heads, in trees with the relations of Universal Dependencies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 #[serde(rename_all = "lowercase")]
 #[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
 pub enum Heads {
-    /// Content words, as the files have it.
+    /// Content words, as in the files.
     #[default]
     Content,
-    /// Function words, in trees and candidates alike: `case`, `mark`, `aux` and `cop` are turned by
-    /// the rules of SUD (K. Gerdes, B. Guillaume, S. Kahane and G. Perrier, UDW 2018), which
-    /// `docs/formats.md` has. Parses of Link Grammar stay, as they have such heads.
+    /// Function words, in trees and candidates alike. The rules of SUD (K. Gerdes, B. Guillaume, S. Kahane and G.
+    /// Perrier, UDW 2018) turn `case`, `mark`, `aux` and `cop`; `docs/formats.md` lists them. Parses of Link
+    /// Grammar stay: function words are their heads already.
     Function,
 }
 
-/// How to build a corpus from sentences and candidate parses: for the library, and the arguments of
-/// a command. A manifest has those that the files depend on.
+/// Options of a corpus of sentences and candidate parses, for the library and as arguments of a command. A manifest
+/// lists those that its files depend on.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[cfg_attr(feature = "clap", derive(clap::Args))]
 #[cfg_attr(feature = "clap", command(next_help_heading = "Features and labels"))]
@@ -50,9 +50,9 @@ pub struct BuildOptions {
     #[cfg_attr(feature = "clap", arg(long, value_name = "SHARE"))]
     #[cfg_attr(feature = "clap", arg(default_value = "0.5", value_parser = args::share))]
     pub test_share: f64,
-    /// A file of names: the rows of all sentences are written over these columns, those of another
-    /// corpus, for a model of it; sentences may be without heads (_), and have labels of 0 then.
-    // No sentence is left out then because it has one candidate or equal labels.
+    /// A file of names of another corpus's columns, over which the rows of all sentences are written for a model of
+    /// that corpus. Sentences may then lack heads (`_`), which gives them labels of 0.
+    // Over these columns, a sentence with one candidate or equal labels is not left out.
     #[cfg_attr(feature = "clap", arg(skip))]
     #[serde(skip)]
     pub columns: Option<PathBuf>,

@@ -1,4 +1,4 @@
-//! A candidate parse, whatever parser it comes from.
+//! A candidate parse by any parser.
 
 use std::fmt;
 use std::ops::Range;
@@ -11,25 +11,25 @@ use crate::treebank::Sentence;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct ParsedWord {
     pub(super) form: String,
-    /// Part of speech, or the subscript that Link Grammar tells senses apart by.
+    /// Part of speech, or Link Grammar's subscript, which tells senses apart.
     pub(super) tag: Option<String>,
     /// Connectors that the word was used with, left ones first.
     pub(super) connectors: Vec<String>,
-    /// Where it stands among the letters of the sentence.
+    /// Its place among the letters of the sentence.
     pub(super) letters: Range<usize>,
 }
 
-/// A word under another.
+/// A word and its governing word.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct ParsedLink {
-    /// Position of the governing word; none for a link to the wall, and for a root.
+    /// Position of the governing word. `None` for a root, and for a link to the wall.
     pub(super) head: Option<usize>,
-    /// Position of the other word.
+    /// Position of the governed word.
     pub(super) modifier: usize,
     pub(super) label: String,
 }
 
-/// Numbers of a parser about a parse as a whole.
+/// The parser's numbers for a whole parse.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(super) struct Costs {
     pub(super) length: u32,
@@ -44,12 +44,12 @@ pub(super) struct Parse {
     pub(super) words: Vec<ParsedWord>,
     pub(super) links: Vec<ParsedLink>,
     pub(super) costs: Costs,
-    /// Whether heads are the parser's. Link Grammar names none.
+    /// Whether the parser names heads. Link Grammar does not.
     pub(super) directed: bool,
 }
 
 impl Parse {
-    /// A linkage of a sentence with these letters, unless its words are others.
+    /// A linkage of a sentence with these letters. `None` if its words are others.
     pub(super) fn of_linkage(linkage: &Linkage, letters: &str) -> Option<Self> {
         let places = linkage.places(letters)?;
         let mut positions = vec![None; linkage.words.len()];
@@ -68,7 +68,7 @@ impl Parse {
             });
         }
         let links = linkage.links.iter().filter_map(|link| {
-            // Links to the right wall say nothing: they join the walls or the full stop.
+            // A link to the right wall joins it to the left wall or the full stop, and says nothing.
             let (left, right) = (positions[link.left], positions[link.right]?);
             let (head, modifier) = match left {
                 Some(left) if link.right_is_head() => (Some(right), left),
@@ -123,7 +123,7 @@ impl Parse {
         parse
     }
 
-    /// Gives words the labels of their links for connectors: to the left, then to the right.
+    /// Makes the labels of a word's links its connectors: left ones, then right ones.
     fn connect(&mut self) {
         let mut ends: Vec<(usize, usize, String)> = Vec::new();
         for link in &self.links {
@@ -139,9 +139,9 @@ impl Parse {
     }
 }
 
-/// Arcs as `head -label-> modifier` with semicolons between, in the order of the modifiers. Words are
-/// written as in the names of features, `*` stands for wall and root. Where that does not say which word of the text is
-/// meant, its place among the words with arcs follows, from 1: `that~4`.
+/// Arcs as `head -label-> modifier`, separated by semicolons, in the order of the modifiers. Words are written as
+/// in the names of features, and `*` stands for wall and root. An ambiguous word is followed by its place among the
+/// words with arcs, from 1: `that~4`.
 impl fmt::Display for Parse {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut links: Vec<_> = self.links.iter().collect();
@@ -178,7 +178,7 @@ impl fmt::Display for Parse {
     }
 }
 
-/// Words between two positions, and one.
+/// Distance of two words in words.
 fn distance(a: usize, b: usize) -> u32 {
     u32::try_from(a.abs_diff(b)).unwrap_or(u32::MAX)
 }

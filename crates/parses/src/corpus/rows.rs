@@ -19,12 +19,12 @@ use super::manifest::{
 use super::observer::BuildObserver;
 use crate::Error;
 
-/// A data set that is being written.
+/// An unfinished data set.
 struct RowWriter {
     file: CorpusFile,
     text: Vec<u8>,
     entries: Vec<(u32, f64)>,
-    /// Entries of all rows of a query.
+    /// Entries of all rows of the query.
     of_query: Vec<(u32, f64)>,
     /// Whether rows of a query differ, by column.
     varies: Vec<bool>,
@@ -45,8 +45,8 @@ impl RowWriter {
         })
     }
 
-    /// Writes a query: a label a row, and entries by the number of the row and of the feature,
-    /// whose column is in `columns`. A comment tells the place among the candidates, from 1.
+    /// Writes a query: the labels of its rows, and their entries by row and feature number. `columns` has the
+    /// column of each feature. A comment tells the place among the candidates, from 1.
     fn query<'b>(
         &mut self,
         id: &str,
@@ -106,7 +106,7 @@ impl RowWriter {
         self.of_query.clear();
     }
 
-    /// Completes the file, with so many columns, and so many features without one.
+    /// Completes the file, with `columns` columns and the features without one.
     fn finish(
         self,
         columns: usize,
@@ -120,7 +120,7 @@ impl RowWriter {
     }
 }
 
-/// The spread of the labels of `sentences`, which have some.
+/// The spread of the labels of `sentences`, of which there is at least one.
 fn spread(sentences: &[&Used]) -> Spread {
     let queries = sentences.iter().map(|used| &used.labels[..]);
     let all = || queries.clone().flatten().copied();
@@ -147,23 +147,23 @@ fn spread(sentences: &[&Used]) -> Spread {
     }
 }
 
-/// Bytes of text that a file of names may have.
+/// Most bytes of text in a file of names.
 const LARGEST: u64 = 4 << 30;
 
-/// The files while they are written.
+/// The unfinished files of a corpus.
 struct Writing<'b> {
     building: &'b Building<'b>,
     folder: &'b CorpusFolder,
     observer: &'b dyn BuildObserver,
-    /// Sentences to write, and those that are written.
+    /// Number of sentences to write.
     of: usize,
     done: usize,
-    /// The files that are complete.
+    /// The complete files, with their hashes.
     files: BTreeMap<&'static str, String>,
 }
 
 impl Writing<'_> {
-    /// A corpus to train on and one that is held out.
+    /// Writes training data and held-out data.
     fn split(
         &mut self,
         train: &[&Used],
@@ -181,7 +181,7 @@ impl Writing<'_> {
         Ok((trained, held_out))
     }
 
-    /// Rows over the columns of another corpus.
+    /// Writes rows over the columns of another corpus.
     fn over(
         &mut self,
         sentences: &[&Used],
@@ -217,7 +217,7 @@ impl Writing<'_> {
         Ok(written)
     }
 
-    /// Writes rows, and their texts, of `what` they are.
+    /// Writes rows and their texts; `what` names the rows.
     fn rows(
         &mut self,
         what: &str,
@@ -316,7 +316,7 @@ impl Building<'_> {
     fn outcome(&self, train: usize, test: usize) -> (Sentences, Vec<Skipped>) {
         let malformed = self.gold.skipped.len();
         let read = self.gold.sentences.len() + malformed;
-        // All that is used is written for another corpus to rank.
+        // Over the columns of another corpus, every used sentence is a test sentence.
         let used = match self.options.columns {
             Some(_) => [0, train],
             None => [train, test],
@@ -337,7 +337,7 @@ impl Building<'_> {
     }
 }
 
-/// Why no sentence is left: how many are left out for which reason, and of each reason the first; `test` are held out.
+/// Why no sentence is left: the counts of all reasons, and the first case of each. `test` sentences are held out.
 fn unused_text(sentences: &Sentences, skipped: &[Skipped], test: usize) -> String {
     if sentences.read == 0 {
         return "the treebank has none".to_owned();

@@ -17,7 +17,7 @@ pub(super) struct Treebank {
     pub(super) source: FileHash,
     pub(super) sentences: Vec<Sentence>,
     pub(super) skipped: Vec<Skipped>,
-    /// A query identifier for every sentence, as it is written.
+    /// The written query identifier of every sentence.
     pub(super) ids: Vec<String>,
     /// Adpositions that depend on nouns in the file.
     pub(super) adpositions: usize,
@@ -43,7 +43,7 @@ impl Treebank {
         })
     }
 
-    /// A sentence that is left out.
+    /// A sentence to leave out.
     pub(super) fn unused(&self, number: usize, reason: Reason, detail: &str) -> Skipped {
         let sentence = &self.sentences[number];
         Skipped {
@@ -56,7 +56,7 @@ impl Treebank {
     }
 }
 
-/// What was read of a `file`, and the malformed sentences that are left out, if that is asked for.
+/// The sound items of a `file`. Malformed sentences are skipped if that is asked for.
 pub(super) fn sound<T>(
     read: impl Iterator<Item = Result<T, ReadError>>,
     file: &str,
@@ -81,15 +81,15 @@ pub(super) fn sound<T>(
     Ok((all, skipped))
 }
 
-/// Makes heads what they are to be.
+/// Turns the heads of sentences as `heads` says.
 pub(super) fn turn<'s>(sentences: impl Iterator<Item = &'s mut Sentence>, heads: Heads) {
     if heads == Heads::Function {
         sentences.for_each(Sentence::turn_heads);
     }
 }
 
-/// Whether an identifier is one of queries in svmlight: of characters that can be seen, without `#`, with no pair
-/// `INDEX:VALUE` at its end, and no word for a missing value.
+/// Whether svmlight can hold an identifier as it is: visible characters without `#`, no pair `INDEX:VALUE` at its
+/// end, and no word for a missing value.
 fn is_query_id(id: &str) -> bool {
     const MISSING: [&str; 10] = [
         "na", "n/a", "<na>", "null", "none", "nat", "missing", "\\n", ".", "?",
@@ -119,7 +119,7 @@ fn is_query_id(id: &str) -> bool {
         && !MISSING.contains(&word.as_str())
 }
 
-/// The identifier as it stands in svmlight text, escaped where it would not come back.
+/// The identifier in svmlight text, escaped if it would not read back.
 fn token(id: &str) -> String {
     if is_query_id(id) && unescaped_id(id) == id {
         id.to_owned()
@@ -128,7 +128,7 @@ fn token(id: &str) -> String {
     }
 }
 
-/// The identifiers of the sentences, or their numbers in the file where some have none, or none of their own.
+/// The identifiers of the sentences. If some are missing or repeated, their numbers in the file instead.
 fn query_ids(sentences: &[Sentence]) -> Vec<String> {
     let ids: Option<Vec<&str>> = sentences.iter().map(Sentence::id).collect();
     let distinct = |ids: &Vec<&str>| {
@@ -141,4 +141,31 @@ fn query_ids(sentences: &[Sentence]) -> Vec<String> {
     }
     let numbers = sentences.iter().map(|one| one.number().to_string());
     numbers.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn identifiers_that_text_cannot_hold_are_escaped_and_read_back() {
+        for id in [
+            "s\x1b[31m1\tx",
+            "s\u{a0}1",
+            "s\u{3000}1",
+            "s\u{200b}1",
+            "MATT_5:1",
+            "d;3:0.5",
+            "NaN",
+            "?",
+            "s#1",
+            "a b",
+        ] {
+            assert_ne!(token(id), id);
+            assert_eq!(unescaped_id(&token(id)), id);
+        }
+        for id in ["verse5:1", "http://a.b/1", "文-1", "a:b"] {
+            assert_eq!(token(id), id);
+        }
+    }
 }

@@ -1,8 +1,8 @@
 //! Feature templates of real parses.
 //!
-//! [`TABLE`] is all there is: names, examples and the functions that describe a parse;
-//! `docs/parse-features.md` says what each of them counts. A feature
-//! is called `template:part~part`, its parts separated by `~`; [`part`] writes the parts.
+//! [`TABLE`] has every template: its name, examples, and the function that describes a parse.
+//! `docs/parse-features.md` says what each template counts. A feature is called `template:part~part`; [`part`]
+//! writes a part.
 
 use std::fmt;
 use std::str::FromStr;
@@ -13,15 +13,15 @@ use super::names::part;
 use super::parse::{Parse, ParsedLink};
 use crate::bag::Bag;
 
-/// The feature of a parse with a score, whatever the templates.
+/// The feature of a parse's score, which every template keeps.
 pub(super) const SCORE: &str = "num:score";
 
-/// One way to describe a parse.
+/// A way to describe a parse.
 #[derive(Debug, Clone, Copy)]
 pub struct Template {
     /// The name that `--templates` takes.
     pub name: &'static str,
-    /// Features it gives, by example.
+    /// Examples of its features.
     pub examples: &'static str,
     describe: fn(&Described<'_>, &mut Bag),
 }
@@ -139,7 +139,7 @@ impl fmt::Display for Templates {
 }
 
 impl Templates {
-    /// Adds what the templates say of a parse as one row, and its score.
+    /// Adds the templates' features of a parse, and its score, as one row.
     pub(super) fn describe(&self, parse: &Parse, bag: &mut Bag) {
         let described = Described::new(parse);
         for template in TABLE
@@ -148,7 +148,7 @@ impl Templates {
         {
             (template.describe)(&described, bag);
         }
-        // Without it no model can use the order of the list, so no template takes it away.
+        // Only this feature shows a model the order of the list, so no choice of templates drops it.
         if let Some(score) = parse.costs.score {
             bag.add(format_args!("{SCORE}"), score);
         }
@@ -156,14 +156,14 @@ impl Templates {
     }
 }
 
-/// A parse with its words and labels as names have them.
+/// A parse whose words and labels are written as in names.
 struct Described<'a> {
     parse: &'a Parse,
     forms: Vec<String>,
     tags: Vec<String>,
     /// The connectors of each word.
     connectors: Vec<String>,
-    /// One a link.
+    /// The label of each link.
     labels: Vec<String>,
 }
 
@@ -184,7 +184,7 @@ impl<'a> Described<'a> {
         }
     }
 
-    /// A word, or what stands for the edges of the sentence.
+    /// A word, or the mark of an edge of the sentence.
     fn form_or_edge(&self, position: Option<usize>) -> &str {
         match position {
             None => "^",
@@ -205,8 +205,8 @@ impl<'a> Described<'a> {
     }
 }
 
-// Words: the same in every parse, unless the parser cuts the sentence in several ways, and parts
-// of speech.
+// Words and parts of speech. Words are the same in every parse, unless the parser cuts the sentence in several
+// ways.
 
 fn words(parse: &Described<'_>, bag: &mut Bag) {
     for form in &parse.forms {
@@ -231,7 +231,7 @@ fn tags(parse: &Described<'_>, bag: &mut Bag) {
     }
 }
 
-// Links: what they join, and how far.
+// Links: their words, and their length.
 
 fn head_modifier(parse: &Described<'_>, bag: &mut Bag) {
     for (head, _, modifier) in parse.arcs() {
@@ -259,7 +259,7 @@ fn tag_arcs(parse: &Described<'_>, bag: &mut Bag) {
     }
 }
 
-/// Links to the wall, and roots, have a modifier only.
+/// A link to the wall, or a root, has only a modifier.
 fn labels(parse: &Described<'_>, bag: &mut Bag) {
     for (link, label) in parse.links() {
         bag.count(format_args!("label:{label}"));
@@ -289,7 +289,7 @@ fn lengths(parse: &Described<'_>, bag: &mut Bag) {
     }
 }
 
-/// A label without what comes after its first kind: `Ss*s` is `S`, `nsubj:pass` is `nsubj`.
+/// A label without its subtypes: `Ss*s` is `S`, `nsubj:pass` is `nsubj`.
 fn base(label: &str) -> &str {
     let capitals = label.find(|char: char| !char.is_ascii_uppercase() && char != '_');
     match capitals.unwrap_or(label.len()) {
@@ -298,7 +298,7 @@ fn base(label: &str) -> &str {
     }
 }
 
-/// A length as features tell it apart.
+/// A length as features distinguish it.
 fn bucket(length: usize) -> &'static str {
     match length {
         0..=4 => ["0", "1", "2", "3", "4"][length],
@@ -309,7 +309,7 @@ fn bucket(length: usize) -> &'static str {
     }
 }
 
-// Company of words: their connectors, and pairs of labels.
+// The company of words: connectors and pairs of labels.
 
 fn connectors(parse: &Described<'_>, bag: &mut Bag) {
     for (connectors, form) in parse.connectors.iter().zip(&parse.forms) {
@@ -328,7 +328,7 @@ fn connector_pairs(parse: &Described<'_>, bag: &mut Bag) {
     }
 }
 
-/// A link to the wall, or a root, is one to the left.
+/// A link to the wall, or a root, counts as a link to the left.
 fn label_pairs(parse: &Described<'_>, bag: &mut Bag) {
     let mut ends: Vec<(usize, char, &str)> = Vec::with_capacity(2 * parse.labels.len());
     for (link, label) in parse.links() {
@@ -352,7 +352,7 @@ fn label_pairs(parse: &Described<'_>, bag: &mut Bag) {
     }
 }
 
-// Three words that links join.
+// Three linked words.
 
 fn trigrams(parse: &Described<'_>, bag: &mut Bag) {
     let mut arcs: Vec<(usize, usize, &str)> = parse
@@ -372,7 +372,7 @@ fn trigrams(parse: &Described<'_>, bag: &mut Bag) {
     }
 }
 
-/// A word, its head and the head of that; `arcs` ascend by head.
+/// A word, its head, and that head's head. `arcs` ascend by head.
 fn chains(parse: &Described<'_>, arcs: &[(usize, usize, &str)], bag: &mut Bag) {
     for &(top, middle, upper) in arcs {
         let start = arcs.partition_point(|arc| arc.0 < middle);
@@ -385,7 +385,7 @@ fn chains(parse: &Described<'_>, arcs: &[(usize, usize, &str)], bag: &mut Bag) {
     }
 }
 
-// Four words in a row of three links.
+// Four words, joined by a row of three links.
 
 fn fourgrams(parse: &Described<'_>, bag: &mut Bag) {
     let mut neighbours: Vec<Vec<(usize, &str)>> = vec![Vec::new(); parse.forms.len()];
@@ -418,7 +418,7 @@ fn row(parse: &Described<'_>, words: [usize; 4], labels: [&str; 3], bag: &mut Ba
     bag.count(format_args!("fourgram-arcs:{a}~{x}~{b}~{y}~{c}~{z}~{d}"));
 }
 
-// A parse as a whole.
+// Whole parses.
 
 fn costs(parse: &Described<'_>, bag: &mut Bag) {
     let costs = &parse.parse.costs;
@@ -444,7 +444,7 @@ mod tests {
         scored("", rows, templates)
     }
 
-    /// Of a parse with a comment before its rows.
+    /// The features of a parse with a comment before its rows.
     fn scored(comment: &str, rows: &str, templates: &str) -> Vec<String> {
         let rows = rows.replace(' ', "\t").replace('|', "\n");
         let rows = format!("{comment}{rows}");
@@ -530,7 +530,7 @@ mod tests {
         }
     }
 
-    /// As the last column, which is where it is of all templates.
+    /// The score is always the last column.
     #[test]
     fn a_score_is_a_feature_of_every_template() {
         for template in TABLE.iter().map(|template| template.name).chain(["all"]) {

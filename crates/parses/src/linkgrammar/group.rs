@@ -1,4 +1,4 @@
-//! A program with all that it starts.
+//! A program with all processes that it starts.
 
 use std::io;
 use std::process::{Child, Command, ExitStatus};
@@ -8,18 +8,18 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// How often it is looked whether a program is late.
+/// Interval between checks whether a program is late.
 const TICK: Duration = Duration::from_millis(50);
 
-/// The first processes of the groups that run.
+/// The first processes of the running groups.
 static RUNNING: Mutex<Vec<u32>> = Mutex::new(Vec::new());
 
 fn running() -> MutexGuard<'static, Vec<u32>> {
     RUNNING.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Ends all parsers of this process with their children: for a process that is about to exit without
-/// dropping them. None starts as long as the answer lives.
+/// Ends all parsers of this process with their children, before an exit that does not drop them. No parser starts
+/// as long as the returned guard lives.
 pub fn end_all() -> MutexGuard<'static, Vec<u32>> {
     let running = running();
     running.iter().for_each(|&leader| kill_group(leader));
@@ -40,7 +40,7 @@ fn kill_group(leader: u32) {
 #[cfg(not(unix))]
 fn kill_group(_: u32) {}
 
-/// A program with all that it starts, on Unix a group of processes. They end when this is dropped.
+/// A program with all processes that it starts: on Unix, a process group. They end when this is dropped.
 #[derive(Debug)]
 pub(super) struct Group {
     leader: u32,
@@ -48,7 +48,7 @@ pub(super) struct Group {
 }
 
 impl Group {
-    /// Starts a program in a group of its own. Ctrl-C is for this process, which can end in order.
+    /// Starts a program in a group of its own. Ctrl-C then reaches only this process, which can end in order.
     pub(super) fn start(command: &mut Command) -> io::Result<Self> {
         #[cfg(unix)]
         std::os::unix::process::CommandExt::process_group(command, 0);
@@ -98,7 +98,7 @@ impl Group {
         })
     }
 
-    /// Ends all processes that are left, and returns how the program ended.
+    /// Ends all remaining processes, and returns the exit status of the program.
     pub(super) fn end(&self) -> io::Result<ExitStatus> {
         let mut running = running();
         // Its number names the group until somebody has waited for it.
@@ -113,7 +113,7 @@ impl Group {
 
 impl Drop for Group {
     fn drop(&mut self) {
-        // Nobody asks how it ended.
+        // Nobody reads the exit status.
         let _ = self.end();
     }
 }

@@ -37,7 +37,7 @@ pub struct Linkage {
     pub length: u32,
 }
 
-/// The marks that the parser puts behind words that it guessed, split or corrected.
+/// Marks that the parser puts behind words that it guessed, split or corrected.
 const MARKS: [&str; 5] = ["[?]", "[!]", "[~]", "[&]", ".#"];
 
 /// The wall before the first word.
@@ -52,7 +52,7 @@ impl LinkedWord {
         self.shown == LEFT_WALL || self.shown == RIGHT_WALL
     }
 
-    /// Whether nothing links it.
+    /// Whether no link reaches it.
     pub fn is_unused(&self) -> bool {
         self.connectors.is_none() && self.shown.starts_with('[') && self.shown.len() > 2
     }
@@ -71,7 +71,7 @@ impl LinkedWord {
             .filter(|subscript| is_subscript(subscript))
     }
 
-    /// The forms that the word may have in the sentence, the likeliest first.
+    /// Possible forms of the word in the sentence, likeliest first.
     pub(super) fn forms(&self) -> impl Iterator<Item = &str> {
         let shown = self.shown.as_str();
         let bracketed = shown
@@ -98,39 +98,37 @@ fn is_subscript(text: &str) -> bool {
     text.starts_with(|char: char| char.is_ascii_lowercase()) && text.chars().all(letter)
 }
 
-// Which end of a link governs the other.
+// The governing end of a link.
 //
-// Links of Link Grammar have no direction. For features that tell heads from modifiers, the left
-// word of a link is taken for the head, but for the links by which a word modifies a later one:
-// determiners, adjectives and nouns before a noun, adverbs before what they modify, openers of a
-// sentence, subjects before their verb, possessors, the comma that opens a phrase, and what a
-// conjunction joins to its left. Labels do not depend on it: they compare pairs without order.
+// Links of Link Grammar have no direction. For features that distinguish heads from modifiers, the left word is
+// usually the head. The right word is the head where a word modifies a later one: determiners, adjectives and nouns
+// before a noun, adverbs, openers of a sentence, subjects, possessors, the comma that opens a phrase, and the left
+// conjunct of a conjunction. Labels compare pairs without order and do not depend on this.
 
-/// Links by their capitals whose right word is the head, in alphabetical order.
+/// Links whose right word is the head, by their capitals, in alphabetical order.
 const RIGHT: [&str; 26] = [
     "A", "AN", "CO", "D", "DD", "DG", "DP", "DT", "E", "EA", "EC", "EE", "EI", "EL", "EN", "G",
     "GN", "H", "L", "ND", "PH", "S", "SF", "SX", "YP", "YS",
 ];
 
 impl Link {
-    /// Whether the right word is taken for the head.
+    /// Whether the right word counts as the head.
     pub fn right_is_head(&self) -> bool {
         let end = self.label.find(|char: char| !char.is_ascii_uppercase());
         let (capitals, rest) = self.label.split_at(end.unwrap_or(self.label.len()));
-        // SJl, VJl, …: the conjunction to the right has what it joins for modifiers.
+        // SJl, VJl, …: the conjunction on the right governs the conjunct on the left.
         let joined = capitals.len() == 2 && capitals.ends_with('J') && rest.starts_with('l');
         let comma = capitals == "X" && rest.starts_with('d');
         joined || comma || RIGHT.binary_search(&capitals).is_ok()
     }
 }
 
-// Finding the words of a linkage in the sentence.
+// The words of a linkage in the sentence.
 
 impl Linkage {
-    /// Where the words that are no walls stand among the letters of the sentence (its text
-    /// without white space), in bytes; `None` when they are not those of the sentence. The
-    /// parser writes the first word of a sentence, and others, in lower case, and leaves out
-    /// characters that nobody sees: they go with the word before.
+    /// The places of the words, without walls, among the letters of the sentence (its text without white space), in
+    /// bytes. `None` if the sentence has other words. The parser may write words in lower case, and omits invisible
+    /// characters: they go with the word before.
     pub fn places(&self, letters: &str) -> Option<Vec<Range<usize>>> {
         let mut at = 0;
         let mut places: Vec<Range<usize>> = Vec::with_capacity(self.words.len());
@@ -156,7 +154,7 @@ impl Linkage {
     }
 }
 
-/// Bytes of the first letter if nobody sees it: a control, a joiner or a blank without width.
+/// Bytes of the first letter if it is invisible: a control, a joiner or a blank without width.
 fn unseen(letters: &str) -> Option<usize> {
     let first = letters.chars().next()?;
     let unseen =
@@ -164,7 +162,7 @@ fn unseen(letters: &str) -> Option<usize> {
     unseen.then(|| first.len_utf8())
 }
 
-/// How many bytes of `letters` are `form`, whatever the case.
+/// Number of bytes of `letters` that spell `form` in any case.
 fn found(letters: &str, form: &str) -> Option<usize> {
     let mut rest = letters.chars();
     for wanted in form.chars().filter(|char| !char.is_whitespace()) {

@@ -1,17 +1,15 @@
-//! The Link Grammar parser: the program `link-parser`, and what it prints.
+//! The Link Grammar parser: the program `link-parser`, and its output.
 //!
-//! Debian has it in the packages `link-grammar` and `link-grammar-dictionaries-en`. What is known of it is
-//! that of versions 5.12.
+//! Debian has it in the packages `link-grammar` and `link-grammar-dictionaries-en`. This module follows versions
+//! 5.12.
 //!
-//! A [`Linkage`] is a parse: words, of which the first and the last are walls (`LEFT-WALL`,
-//! `RIGHT-WALL`), and links with labels between them. Links have no direction;
-//! [`Link::right_is_head`] guesses one. Words are shown as
-//! the dictionary has them, with subscripts (`dog.n`), marks where they were guessed (`foo[?].n`,
-//! `Foo[!]`), and in brackets where nothing links them (`[foo]`); [`Linkage::places`] finds them in
-//! the sentence again.
+//! A [`Linkage`] is a parse. Its words begin and end with walls (`LEFT-WALL`, `RIGHT-WALL`), and its links have
+//! labels. Links have no direction; [`Link::right_is_head`] guesses one. Words appear as in the dictionary: with
+//! subscripts (`dog.n`), with marks on guesses (`foo[?].n`, `Foo[!]`), and in brackets without links (`[foo]`).
+//! [`Linkage::places`] finds them in the sentence.
 //!
-//! With the same version of program and dictionary, and as many linkages, a sentence has the same ones on
-//! every machine, unless it runs out of time: a slow machine may lose sentences that a fast one parses.
+//! The same versions of program and dictionary, and the same number of linkages, give a sentence the same linkages
+//! on every machine. Time is the exception: a slow machine may lose sentences that a fast one parses.
 
 mod group;
 mod linkage;

@@ -1,4 +1,4 @@
-//! The output of the parser about a sentence.
+//! The parser's output for a sentence.
 //!
 //! ```text
 //! Found 188 linkages (188 had no P.P. violations)
@@ -13,8 +13,8 @@
 //! [0]
 //! ```
 //!
-//! A parse without links has `[]` for them. Words and links come from the Postscript, whose lines are broken between words and links; the
-//! connectors come from the table, which leaves unlinked words out.
+//! A parse without links has `[]` for them. Words and links come from the Postscript, whose lines break between
+//! items. The connectors come from the table, which omits unlinked words.
 
 use rankrls_files::quote;
 use serde::{Deserialize, Serialize};
@@ -27,18 +27,18 @@ use super::linkage::{LEFT_WALL, Link, Linkage, LinkedWord};
 pub(crate) enum Answer {
     /// The parser printed [`linkages`], cheapest first; at least one.
     Printed(String),
-    /// There are none, for the reason given.
+    /// The parser found no linkage, for this reason.
     Failed(String),
-    /// The parser ended: how.
+    /// The parser ended with this status.
     Ended(String),
-    /// Time ran out.
+    /// The parser ran out of time.
     TimedOut,
-    /// The parser printed something that no known version prints. Says what was expected, and what was found.
+    /// The parser printed text that no known version prints. Says what was expected and found.
     Unreadable(String),
 }
 
 impl Answer {
-    /// The answer in what the parser printed of a sentence.
+    /// The answer in the parser's output for a sentence.
     pub(crate) fn of(printed: String) -> Self {
         if printed.lines().any(|line| line == "Timer is expired!") {
             return Self::TimedOut;
@@ -51,7 +51,7 @@ impl Answer {
     }
 }
 
-/// Reads the linkages that the parser printed of a sentence, or says what was expected and what was found.
+/// Reads the linkages in the parser's output for a sentence. An error says what was expected and found.
 pub fn linkages(printed: &str) -> Result<Vec<Linkage>, String> {
     let lines: Vec<&str> = printed.lines().collect();
     let is_costs = |line: &str| line.contains("cost vector = (");
@@ -64,10 +64,10 @@ pub fn linkages(printed: &str) -> Result<Vec<Linkage>, String> {
     })
 }
 
-/// The text that was expected, and the line that was found.
+/// The expected text, and the line that was found.
 type Unknown = (&'static str, String);
 
-/// The text for links where there are none.
+/// The text for an empty list of links.
 const NO_LINKS: &str = "[]";
 
 fn linkage(lines: &[&str]) -> Result<Linkage, Unknown> {
@@ -173,7 +173,7 @@ fn links(text: &str, words: usize) -> Result<Vec<Link>, Unknown> {
         .ok_or_else(|| ("links between words", text.to_owned()))
 }
 
-/// Gives the words the connectors of the table, whose rows are in the order of the words.
+/// Adds connectors to the words. The rows of the table are in the order of the words.
 fn with_connectors(shown: Vec<String>, table: &[&str]) -> Vec<LinkedWord> {
     let mut rows = table.iter().filter_map(|line| row(line)).peekable();
     let with = |shown: String| {
@@ -257,7 +257,7 @@ Found 18 linkages (18 had no P.P. violations) at null count 3
         assert!(linkages(&text.replace("[]\n", "")).is_err());
     }
 
-    /// No word of a sentence has a blank, but what prints these may be no parser.
+    /// No word of a sentence has a blank, but another program may print one.
     #[test]
     fn costs_and_words_are_on_lines_of_their_own() {
         let text = "[(LEFT-WALL)(cost vector = (UNUSED=0 DIS= 0.00 LEN=0)\n)]\n[]\n";

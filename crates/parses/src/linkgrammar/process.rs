@@ -1,5 +1,5 @@
-//! The program, which is given one sentence after the other. It is started anew after a sentence at which it
-//! ends, runs out of time, or prints something that cannot be read.
+//! The program, which reads one sentence after the other. It is restarted after a sentence at which it ends, runs
+//! out of time, or prints unreadable output.
 
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::path::PathBuf;
@@ -13,33 +13,33 @@ use super::group::Group;
 use super::output::Answer;
 use crate::Error;
 
-/// Linkages that the parser looks at, and sorts by cost; of more it draws as many, always the same ones.
+/// Number of linkages that the parser sorts by cost. Of more linkages it draws as many, always the same ones.
 const LIMIT: usize = 1000;
 
-/// Bytes of a sentence that the program takes; it ends at 2,047.
+/// Most bytes of a sentence. The program itself ends at 2,047.
 const LONGEST: usize = 2000;
 
-/// Time until the dictionary is read.
+/// Time for reading the dictionary.
 const START: Duration = Duration::from_secs(30);
 
-/// Time by the clock that a sentence may take beside the double of its processor time.
+/// Wall-clock time for a sentence, in addition to twice its processor time.
 const SPARE: Duration = Duration::from_secs(2);
 
-/// Bytes of an answer at the most, and for each linkage more.
+/// Most bytes of an answer, and most bytes of each linkage in it.
 const ANSWER: usize = 1 << 20;
 const LINKAGE: usize = 1 << 16;
 
 /// How to parse.
 #[derive(Debug, Clone)]
 pub(crate) struct Options {
-    /// The program, which is looked for where programs are.
+    /// The program, which is searched for as the system searches programs.
     pub(crate) program: PathBuf,
-    /// Most linkages of a sentence, the cheapest ones: from 1 to 1,000.
+    /// Most linkages of a sentence, cheapest first: from 1 to 1,000.
     pub(crate) linkages: usize,
-    /// Seconds for a sentence. The program stops by itself after so much time of the processor, and is
-    /// ended after twice that, and `spare`, by the clock.
+    /// Seconds for a sentence. The program stops by itself after this much processor time. It is killed after twice
+    /// that, and `spare`, by the clock.
     pub(crate) time_limit: u64,
-    /// Time until the dictionary is read.
+    /// Time for reading the dictionary.
     start: Duration,
     spare: Duration,
 }
@@ -55,8 +55,8 @@ impl Options {
         }
     }
 
-    /// The program with all that decides what it says. It looks for dictionaries in the folder that it
-    /// runs in first, so that is one without any.
+    /// The program with all arguments that decide its output. It prefers dictionaries in its working folder, so
+    /// that folder must have none.
     fn command(&self) -> Command {
         let mut command = Command::new(&self.program);
         let fixed = "en -verbosity=1 -graphics=0 -postscript=1 -ps-header=0 -walls=1 -disjuncts=1 \
@@ -71,7 +71,7 @@ impl Options {
         command
     }
 
-    /// The program as messages call it.
+    /// The program's name in messages.
     fn shown(&self) -> String {
         escaped(&self.program.display().to_string())
     }
@@ -91,12 +91,12 @@ impl Options {
     }
 }
 
-/// The system has no thread left for a parser.
+/// The error where the system has no thread left for a parser.
 pub(crate) fn no_thread(error: &io::Error) -> Error {
     Error::Failed(format!("no thread could be started for a parser: {error}"))
 }
 
-/// Versions of what parses.
+/// Versions of parser and dictionary.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Version {
     /// The version of the parser, such as `link-grammar-5.12.0`.
@@ -106,7 +106,7 @@ pub(crate) struct Version {
 }
 
 impl Version {
-    /// Starts the program without a sentence, and reads what it says of itself.
+    /// Starts the program without a sentence, and reads its versions.
     pub(crate) fn of(options: &Options) -> Result<Self, Error> {
         let mut command = options.command();
         command.stdin(Stdio::null()).stdout(Stdio::null());
@@ -137,7 +137,7 @@ impl Version {
     }
 }
 
-/// The word of a line after `key`, without a comma or full stop at its end.
+/// The word after `key` in a line, without a comma or full stop at its end.
 fn after(line: &str, key: &str) -> Option<String> {
     let word = line.split_once(key)?.1.split_whitespace().next()?;
     Some(word.trim_end_matches([',', '.']).to_owned())
@@ -147,12 +147,12 @@ fn how(ended: io::Result<ExitStatus>) -> String {
     ended.map_or_else(|error| error.to_string(), |status| status.to_string())
 }
 
-/// A Link Grammar parser that waits for sentences. They run out of time once `stop` is set.
+/// A Link Grammar parser that waits for sentences. Once `stop` is set, every sentence runs out of time.
 #[derive(Debug)]
 pub(crate) struct LinkParser<'a> {
     options: &'a Options,
     stop: &'a AtomicBool,
-    /// None before the first sentence, and after one at which it was ended.
+    /// `None` before the first sentence, and after a sentence that ended the program.
     running: Option<Running>,
 }
 
@@ -163,7 +163,7 @@ struct Running {
     stdout: BufReader<ChildStdout>,
 }
 
-/// Why there is no answer.
+/// The reason why there is no answer.
 enum Unanswered {
     Ended,
     TooLong,
@@ -178,7 +178,7 @@ impl<'a> LinkParser<'a> {
         }
     }
 
-    /// Parses a sentence. Whatever the program does about it is an answer.
+    /// Parses a sentence. Whatever the program does is an answer.
     pub(crate) fn parse(&mut self, sentence: &str) -> Result<Answer, Error> {
         if sentence.len() > LONGEST {
             let bytes = sentence.len();
@@ -186,13 +186,13 @@ impl<'a> LinkParser<'a> {
             return Ok(Answer::Failed(reason));
         }
         let mut time = Duration::from_secs(2 * self.options.time_limit) + self.options.spare;
-        // The blank keeps the program from taking the sentence for a command or a comment.
+        // The leading blank keeps the program from reading the sentence as a command or a comment.
         let line = format!(" {}\n", sentence.replace(char::is_control, " "));
         let mut questions = vec![&*line];
         let mut running = if let Some(running) = self.running.take() {
             running
         } else {
-            // What it says when it starts is the answer to nothing.
+            // The program's greeting answers no sentence.
             questions.insert(0, "");
             time += self.options.start;
             Running::start(self.options)?
@@ -244,15 +244,15 @@ impl Running {
     }
 }
 
-/// Gives the program the `line` of a sentence, and a command and a word that tell where the answer ends: the
-/// word makes it print all that it has. Reads at `most` so many bytes.
+/// Gives the program the `line` of a sentence, then a command and a word that mark the end of the answer. The word
+/// makes the program print all its output. Reads at most `most` bytes.
 fn ask(
     stdin: &mut ChildStdin,
     stdout: &mut BufReader<ChildStdout>,
     line: &str,
     most: usize,
 ) -> Result<String, Unanswered> {
-    // A program that has ended takes nothing, which is seen when it says nothing.
+    // A program that has ended reads nothing. Its silence shows that below.
     let _ = stdin.write_all(format!("{line}!limit={LIMIT}\nx\n").as_bytes());
     let (mark, end) = (format!("limit set to {LIMIT}"), "[0]");
     let mut answer = stdout.take(most as u64);
@@ -348,12 +348,12 @@ mod tests {
 
         use super::*;
 
-        /// A script in the place of the parser. One that never answers is not waited for as long.
+        /// A script in place of the parser. Waits less for one that never answers.
         fn script(body: &str, answers: bool) -> (tempfile::TempDir, Options) {
             let folder = tempfile::tempdir().unwrap();
             let program = folder.path().join("parser");
-            // By another process: a program that this one has open for writing cannot be run, and a test that
-            // starts one at this moment hands its files on.
+            // Another process writes it. A program that this process has open for writing cannot run, and a test
+            // that starts a child at this moment would pass the open file on.
             let write = "printf '#!/bin/sh\n%s\n' \"$1\" > \"$0\" && chmod 755 \"$0\"";
             let mut shell = std::process::Command::new("/bin/sh");
             let written = shell.args(["-c", write]).arg(&program).arg(body).status();
@@ -388,7 +388,7 @@ mod tests {
         #[test]
         fn one_that_fails_at_a_sentence_is_started_again() {
             let answer = "echo 'limit set to 1000'; echo '[0]'";
-            // Reads what it is asked at its start, and the sentence with the lines behind it.
+            // Reads the questions at the start, and then the sentence and the lines behind it.
             let (start, read) = (
                 format!("read x; read x; {answer}"),
                 "read s; read x; read x",
@@ -417,7 +417,7 @@ mod tests {
             }
         }
 
-        /// Whether a process is there, and no zombie.
+        /// Whether a process runs and is not a zombie.
         fn lives(process: &str) -> bool {
             let state = Command::new("ps")
                 .args(["-o", "stat=", "-p", process])

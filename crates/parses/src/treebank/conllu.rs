@@ -9,10 +9,10 @@
 //! 4     .       .   PUNCT _ _  3  punct _  _
 //! ```
 //!
-//! Read are the columns 1 (number), 2 (form), 4 (part of speech; `_` for none), 7 (head), 8
-//! (relation), and `SpaceAfter=No` in 10; of the comments `# sent_id = …`, and `# score = …` of parses.
-//! A comment `# global.columns = …` may say that order and no other. A range such as `1-2` gives the text of
-//! the words it spans. Empty nodes such as `5.1` are passed over. There may be several roots, but no cycles.
+//! The reader uses the columns 1 (number), 2 (form), 4 (part of speech; `_` for none), 7 (head), 8 (relation), and
+//! `SpaceAfter=No` in 10. Of the comments it uses `# sent_id = …`, and `# score = …` of parses. A comment `#
+//! global.columns = …` must name this order. A range such as `1-2` gives the text of its words. Empty nodes such as
+//! `5.1` are skipped. A sentence may have several roots, but no cycles.
 
 use std::borrow::Cow;
 
@@ -25,7 +25,7 @@ use super::{NBest, Sentence, Word};
 
 const COLUMNS: usize = 10;
 
-/// The sentences of a text that messages call `name`; a malformed one is an error in its place.
+/// The sentences of a text that messages call `name`. A malformed sentence is an error in its place.
 pub fn sentences<'t>(
     text: &'t [u8],
     name: &'t str,
@@ -33,8 +33,8 @@ pub fn sentences<'t>(
     read(text, name, false)
 }
 
-/// The sentences of a text, of which one may have `_` for all its heads if `treeless` ones are allowed: it has
-/// no tree then, and [`Sentence::has_tree`] tells.
+/// The sentences of a text. With `treeless`, a sentence may have `_` for all its heads. It then has no tree, as
+/// [`Sentence::has_tree`] tells.
 pub fn read<'t>(
     text: &'t [u8],
     name: &'t str,
@@ -65,9 +65,9 @@ fn drafts<'t>(
     })
 }
 
-/// Reads sentences with their parses together: those next to each other with the same `sent_id`. One without it is a
-/// malformed parse, and so is one with a score where the first parse has none, or the other way round. A
-/// malformed parse ends no sentence: it comes before the sentence whose parses it stands among.
+/// Reads sentences whose parses follow each other with the same `sent_id`. A parse without `sent_id` is malformed.
+/// So is one that has a score where the first parse has none, or the reverse. A malformed parse ends no sentence:
+/// its error comes before the sentence that it stands in.
 pub fn n_best<'t>(
     text: &'t [u8],
     name: &'t str,
@@ -109,8 +109,7 @@ pub fn n_best<'t>(
     })
 }
 
-/// The fault of a parse with a score where the first one of its sentence has none, or without where that has one:
-/// no number would stand for none.
+/// The fault of a parse whose first sibling differs in having a score: no number could stand for a missing score.
 fn unlike(first: &Sentence, parse: &Sentence) -> Option<Fault> {
     let found = match (first.score, parse.score) {
         (Some(_), None) => "none",
@@ -124,20 +123,20 @@ fn unlike(first: &Sentence, parse: &Sentence) -> Option<Fault> {
     Some(Fault::new(expected, found))
 }
 
-/// A sentence in the making.
+/// An unfinished sentence.
 #[derive(Debug, Default)]
 struct Draft<'t> {
     id: Option<String>,
     score: Option<f64>,
     tokens: Vec<Token>,
-    /// Line of every word, to name it once the sentence is complete.
+    /// Line of every word, for errors of the whole sentence.
     lines: Vec<Line<'t>>,
     words: u32,
-    /// Whether the sentence may have no tree, and whether the first word has no head.
+    /// Whether the sentence may have no tree, and whether its first word has no head.
     treeless: (bool, bool),
     /// Whether it is a parse, which may have a score.
     scored: bool,
-    /// Last word of the multiword token that is being read, and its line.
+    /// Last word of the unfinished multiword token, and its line.
     range: Option<(u32, Line<'t>)>,
 }
 
@@ -267,7 +266,7 @@ impl<'t> Draft<'t> {
         Ok(())
     }
 
-    /// The number in a column of heads; where there may be none, all words are without or none.
+    /// The number in a head column. Without trees, either all words or none have a head.
     fn head(&mut self, field: &str) -> Option<u32> {
         let (treeless, first) = self.treeless;
         let none = treeless && field == "_";
@@ -279,7 +278,7 @@ impl<'t> Draft<'t> {
         if none { Some(0) } else { field.parse().ok() }
     }
 
-    /// Gives a word to the multiword token that it belongs to, or makes it a token.
+    /// Adds a word to its multiword token, or makes it a token.
     fn place(&mut self, word: Word, space_after: bool) {
         if let (Some((last, _)), Some(token)) = (self.range, self.tokens.last_mut()) {
             token.words.push(word);
@@ -304,7 +303,7 @@ impl<'t> Draft<'t> {
         Err(line.refuse(Fault::new(expected, found)))
     }
 
-    /// Heads are words of the sentence, some word is a root, and every word leads to one.
+    /// Checks that heads are words of the sentence, that a root exists, and that every word leads to one.
     fn check_heads(&self) -> Result<(), ReadError> {
         let heads: Vec<u32> = (self.tokens.iter())
             .flat_map(|token| token.words.iter().map(|word| word.head))
@@ -315,7 +314,7 @@ impl<'t> Draft<'t> {
                 return Err(line.refuse(bad_head(*line, expected, head)));
             }
         }
-        // A word is 0 until it is known to lead to a root, and then 2; 1 is on the way.
+        // States of a word: 0 is unknown, 1 is on the present path, 2 leads to a root.
         let mut known = vec![0_u8; heads.len() + 1];
         known[0] = 2;
         for start in 1..=heads.len() {
@@ -340,7 +339,7 @@ impl<'t> Draft<'t> {
     }
 }
 
-/// The score in a comment that is about one, or what is expected, if it is written in another way.
+/// The score in a comment about one. An error says what is expected of it.
 fn score(comment: &str) -> Option<Result<f64, &'static str>> {
     let word = comment.find(|char: char| char.is_whitespace() || "=:".contains(char));
     let (word, rest) = comment.split_at(word.unwrap_or(comment.len()));
@@ -351,7 +350,7 @@ fn score(comment: &str) -> Option<Result<f64, &'static str>> {
     }
     let text = rest.strip_prefix('=').filter(|_| word == "score");
     let number = text.and_then(|text| text.trim().parse::<f64>().ok());
-    // A number below the least of all would be none.
+    // A number too small for `f64` would become 0.
     let mantissa = rest.split(['e', 'E']).next().unwrap_or_default();
     let is_nothing = |score| score == 0.0 && mantissa.contains(|char| matches!(char, '1'..='9'));
     let score = number.filter(|&score| score.is_finite() && !is_nothing(score));
@@ -363,7 +362,8 @@ const NAMES: [&str; COLUMNS] = [
     "ID", "FORM", "LEMMA", "UPOS", "XPOS", "FEATS", "HEAD", "DEPREL", "DEPS", "MISC",
 ];
 
-/// Refuses a text in which a comment says that columns have another order: no sentence of it is what it seems.
+/// Refuses a text with a comment that names another order of columns, which would change the meaning of every
+/// sentence.
 pub(super) fn check_columns(text: &[u8], name: &str) -> Result<(), ReadError> {
     for (number, line) in (1..).zip(text.split(|&byte| byte == b'\n')) {
         let line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line);
@@ -378,7 +378,7 @@ pub(super) fn check_columns(text: &[u8], name: &str) -> Result<(), ReadError> {
         let first = words.next().unwrap_or_default().trim_end_matches(':');
         let columns: Vec<&str> = words.collect();
         let is_list = comment.contains(['=', ':']) || columns.iter().any(|c| NAMES.contains(c));
-        // The others are not read, and have other names in older versions.
+        // The other columns are not read, and have other names in older versions.
         let same = |place: usize| {
             columns
                 .get(place)
@@ -408,7 +408,7 @@ fn check_form(line: Line<'_>, fields: &[&str; COLUMNS]) -> Result<(), ReadError>
     Err(line.refuse_field(column(fields, 1), "the form of the word", ""))
 }
 
-/// Where a field begins, in bytes from 0.
+/// Start of a field, in bytes from 0.
 fn column(fields: &[&str; COLUMNS], field: usize) -> usize {
     fields[..field].iter().map(|before| before.len() + 1).sum()
 }
@@ -423,7 +423,7 @@ mod tests {
 
     use super::*;
 
-    /// Rows with blanks in place of tabs.
+    /// Rows with tabs in place of blanks.
     fn tabbed(rows: &str) -> String {
         rows.lines()
             .map(|line| {
@@ -475,7 +475,7 @@ mod tests {
     #[test]
     fn what_treebanks_of_many_languages_have_is_read() {
         // Empty nodes in front and within a token, a token of one word, a form with a blank, forms like comments
-        // and numbers, no part of speech, several roots, and files put together.
+        // and numbers, no part of speech, several roots, and concatenated files.
         let row = |id: &str, form: &str, head: &str| {
             let (tag, label) = (if form == "#" { "_" } else { "X" }, "dep:x@y");
             format!("{id}\t{form}\t_\t{tag}\t_\tA[b]=C,D\t{head}\t{label}\t0:root|2.1:x\tA=b c|D")
@@ -589,6 +589,90 @@ mod tests {
                 .to_string()
                 .starts_with("f:1:3: expected text in UTF-8")
         );
+    }
+
+    /// The score of a parse under these comments.
+    fn scored(comments: &str) -> Result<Option<f64>, String> {
+        let text = tabbed(&format!(
+            "# sent_id = a\n{comments}\n1 x _ _ _ _ 0 root _ _"
+        ));
+        let parses = n_best(text.as_bytes(), "f").next().unwrap();
+        let parses = parses.map_err(|error| error.to_string())?;
+        Ok(parses.parses[0].score())
+    }
+
+    #[test]
+    fn a_score_is_a_number_in_a_comment_about_it_alone() {
+        for score in ["-12.5", "1e300", "-5e-324", "0.30000000000000004"] {
+            assert_eq!(
+                scored(&format!("# score = {score}")),
+                Ok(score.parse().ok())
+            );
+        }
+        for comment in [
+            "# score = -12,5",
+            "# score: -12.5",
+            "# Score = -12.5",
+            "#SCORE=-12.5",
+            "# score -12.5",
+            "# score\t12",
+            "# score = ",
+            "# score = -inf",
+            "# score = nan",
+            "# score = 1e400",
+            "# score = 1e-400",
+            "# score = −12.5",
+            "# score == 1",
+            "# score = 1 2",
+        ] {
+            let error = scored(comment).unwrap_err();
+            let expected = "f:2:1: expected score = NUMBER, as in";
+            assert!(error.starts_with(expected), "{comment}: {error}");
+        }
+        for comment in [
+            "# score-type = viterbi",
+            "# scores = good",
+            "# Score of the match: 3",
+            "# logprob = x",
+        ] {
+            assert_eq!(scored(comment), Ok(None), "{comment}");
+        }
+        let twice = scored("# score = -1\n# score = -2").unwrap_err();
+        let expected = "f:3:1: expected one score of a sentence, found";
+        assert!(twice.starts_with(expected), "{twice}");
+        // A blank line separates it from its parse.
+        for apart in ["# score = -1\n", "# score = -1\n\n# note"] {
+            let error = scored(apart).unwrap_err();
+            let expected = "f:1:1: expected the words of the parse below its score, found none";
+            assert!(error.starts_with(expected), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_comment_may_name_the_columns_in_their_order_alone() {
+        let standard = NAMES.join(" ");
+        let check = |heading: &str| check_columns(format!("# x\n{heading}\r\n").as_bytes(), "f");
+        for heading in [
+            "# global.columns = ID FORM LEMMA UPOS HEAD DEPREL XPOS FEATS DEPS MISC",
+            "# global.columns = ID FORM HEAD DEPREL",
+            "\u{feff}#global.columns=ID LEMMA FORM UPOS XPOS FEATS HEAD DEPREL DEPS MISC",
+            "# Global.Columns: ID FORM LEMMA UPOS XPOS FEATS DEPREL HEAD DEPS MISC",
+            "# global.columns =",
+            "# global.columns ID LEMMA FORM UPOS XPOS FEATS HEAD DEPREL DEPS MISC",
+            &format!("# global.columns = {standard} PARSEME:MWE"),
+        ] {
+            let error = check(heading).unwrap_err().to_string();
+            let expected = format!("f:2:1: expected the columns {standard}, found");
+            assert!(error.starts_with(&expected), "{error}");
+        }
+        for heading in [
+            &format!("# global.columns = {standard}"),
+            &format!("# GLOBAL.columns: {}", standard.to_lowercase()),
+            "# global.columns = ID FORM LEMMA CPOSTAG POSTAG FEATS HEAD DEPREL PHEAD PDEPREL",
+            "# global.columns are those of the format",
+        ] {
+            assert!(check(heading).is_ok(), "{heading}");
+        }
     }
 
     #[test]

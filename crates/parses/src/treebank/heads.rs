@@ -4,7 +4,7 @@
 //! on a content word, by the relations `case`, `mark`, `aux` and `cop`. Surface-Syntactic Universal
 //! Dependencies (SUD) turn these relations (K. Gerdes, B. Guillaume, S. Kahane and G. Perrier, *SUD
 //! or Surface-Syntactic Universal Dependencies: An annotation scheme near-isomorphic to UD*, UDW
-//! 2018). Here are the rules of SUD that need no lexicon:
+//! 2018). This module has the rules of SUD that need no lexicon:
 //!
 //! * A content word and its function words become a chain, each the head of the next. First come
 //!   the function words left of the content word, from left to right; then those right of it, from
@@ -12,7 +12,7 @@
 //!   with function words of its own has them above it in the chain.
 //! * The first word of the chain takes the head and the relation of the content word. Each further
 //!   word takes the relation of the word above it: `in -case-> Paris`.
-//! * Other dependents stay with their word, with three exceptions. Subjects and what belongs to the
+//! * Other dependents stay with their word, with three exceptions. Subjects and dependents of the
 //!   whole clause ([`OUTER`]) climb the chain up to a `mark`. A conjunct climbs over function words
 //!   of the kinds that it has itself. A dependent on the far side of a function word climbs over it
 //!   (`not in Paris`), unless it is an argument ([`ARGUMENTS`]).
@@ -23,7 +23,7 @@
 
 use super::{Sentence, Word};
 
-/// Relations of dependents that climb over all but a `mark`.
+/// Relations of dependents that climb over all function words except a `mark`.
 const OUTER: [&str; 8] = [
     "nsubj",
     "csubj",
@@ -35,10 +35,10 @@ const OUTER: [&str; 8] = [
     "orphan",
 ];
 
-/// Relations of dependents that never climb: `what` in `what will he eat`.
+/// Relations of dependents that never climb, such as `what` in `what will he eat`.
 const ARGUMENTS: [&str; 4] = ["obj", "iobj", "ccomp", "xcomp"];
 
-/// What a function word is.
+/// The kind of a function word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Adposition,
@@ -64,8 +64,8 @@ fn kind(word: &Word) -> Option<Kind> {
 }
 
 impl Sentence {
-    /// Adpositions that depend on their nouns by the relation `case`, which tells Universal
-    /// Dependencies from others: SUD has `mark`, too.
+    /// Number of adpositions that depend on their nouns by `case`. This relation identifies Universal Dependencies;
+    /// SUD also has `mark`.
     pub(crate) fn dependent_adpositions(&self) -> usize {
         let adposition = |word: &&Word| kind(word) == Some(Kind::Adposition);
         self.words.iter().filter(adposition).count()
@@ -104,13 +104,13 @@ fn head(word: &Word) -> Option<usize> {
     (word.head as usize).checked_sub(1)
 }
 
-/// The chains of a sentence, by the positions of the words.
+/// The chains of a sentence, by word position.
 struct Chains {
-    /// What each word is, if it is a function word.
+    /// The kind of each function word.
     kinds: Vec<Option<Kind>>,
-    /// The function words of each word.
+    /// The function words of each content word.
     functions: Vec<Vec<usize>>,
-    /// The word above each in its chain.
+    /// The next word up in each word's chain.
     above: Vec<Option<usize>>,
     /// The first word of the chain that ends with each word.
     first: Vec<usize>,
@@ -129,14 +129,14 @@ impl Chains {
                 chains.functions[head].push(position);
             }
         }
-        // A chain within a chain is complete before it is put there.
+        // An inner chain is complete before it joins an outer one.
         for word in upwards(words) {
             chains.link(word);
         }
         chains
     }
 
-    /// Puts the function words of a word, with theirs, above it.
+    /// Puts a word's function words, with their own chains, above it.
     fn link(&mut self, word: usize) {
         let functions = &self.functions[word];
         let (left, right) = functions.split_at(functions.partition_point(|&at| at < word));
@@ -151,7 +151,7 @@ impl Chains {
         self.above[word] = above;
     }
 
-    /// The head of the chain of a content word: its old head, or a word above that.
+    /// The head of a content word's chain: its old head, or a word above that head.
     fn head_of(&self, content: usize, words: &[Word]) -> Option<usize> {
         let old = head(&words[content])?;
         let mut head = old;
@@ -164,8 +164,7 @@ impl Chains {
         Some(head)
     }
 
-    /// Whether the chain of a content word climbs over the function word `above` from the word
-    /// below it.
+    /// Whether the chain of a content word climbs over the function word `above` from the word `below` it.
     fn climbs(&self, content: usize, words: &[Word], above: usize, below: usize) -> bool {
         let (relation, kind) = (base(&words[content].label), self.kinds[above]);
         let first = self.first[content];
@@ -237,12 +236,12 @@ mod tests {
                 "He/2/nsubj lives/0/root in/4/case Paris/2/obl ./2/punct",
                 "He/2/nsubj lives/0/root in/2/obl Paris/3/case ./2/punct",
             ),
-            // The outermost is the head; subjects climb over all but a mark.
+            // The outermost function word is the head. Subjects climb over all except a mark.
             (
                 "that/6/mark he/6/nsubj will/6/aux be/6/cop in/6/case Paris/0/root",
                 "that/0/root he/3/nsubj will/1/mark be/3/aux in/4/cop Paris/5/case",
             ),
-            // Right of the word, too: those are below the left ones.
+            // Function words on the right are below the left ones.
             (
                 "dass/5/mark er/5/nsubj hat/5/aux heute/5/advmod schlafen/0/root wollen/5/aux",
                 "dass/0/root er/3/nsubj hat/1/mark heute/5/advmod schlafen/6/aux wollen/3/aux",
@@ -251,7 +250,7 @@ mod tests {
                 "Taroo/4/obl ga/1/case ni/1/case iku/0/root",
                 "Taroo/2/case ga/3/case ni/4/obl iku/0/root",
             ),
-            // Subtypes are the same; an adverb before all of them climbs, one within stays.
+            // Subtypes change nothing. An adverb before all function words climbs, and one between them stays.
             (
                 "never/4/advmod was/4/aux:pass really/4/advmod seen/0/root",
                 "never/2/advmod was/0/root really/4/advmod seen/2/aux:pass",
@@ -291,7 +290,7 @@ mod tests {
             turned(content),
             "b/0/root a/1/case c/2/case d/3/mark e/2/advmod"
         );
-        // A root is no function word, whatever its relation.
+        // A root is not a function word, whatever its relation.
         assert_eq!(turned("is/0/cop it/1/nsubj"), "is/0/cop it/1/nsubj");
         let nested = "a/2/case b/3/case c/0/root";
         assert_eq!(turned(nested), "a/0/root b/1/case c/2/case");
@@ -326,7 +325,7 @@ mod tests {
         assert_eq!(places(&after), places(&before));
     }
 
-    /// A chain of a hundred thousand function words is no recursion.
+    /// A chain of a hundred thousand function words does not overflow the stack.
     #[test]
     fn deep_trees_are_turned() {
         let row = |n: u32| format!("{n}\ta\t_\t_\t_\t_\t{}\tcase\t_\t_\n", n - 1);
@@ -340,7 +339,7 @@ mod tests {
         assert_eq!(deep.words()[0].head, 2);
     }
 
-    /// Whether every word leads to a root, and how many of those there are.
+    /// The number of roots, if every word leads to one.
     fn roots(sentence: &Sentence) -> Option<usize> {
         let words = sentence.words();
         for start in words {
@@ -359,7 +358,7 @@ mod tests {
 
     const RELATIONS: &str = "case mark aux cop aux:pass nsubj conj obj advmod punct cc discourse";
 
-    /// Words with any heads below those of a random order, and any relations.
+    /// Words with random heads and relations. Heads come earlier in a random order.
     fn tree() -> impl Strategy<Value = String> {
         let relations: Vec<&str> = RELATIONS.split(' ').collect();
         let word = (
@@ -375,7 +374,7 @@ mod tests {
             let mut text = vec![String::new(); words.len()];
             for (place, &word) in order.iter().enumerate() {
                 let (head, relation) = &words[word];
-                // The head is an earlier word of the order, or there is none.
+                // The head is an earlier word of the order, or the word is a root.
                 let earlier = head.index(place + 1);
                 let head = earlier.checked_sub(1).map_or(0, |at| order[at] + 1);
                 text[word] = format!("w{word}/{head}/{relation}");
@@ -400,7 +399,7 @@ mod tests {
             prop_assert_eq!(relations(&before), relations(&after));
         }
 
-        /// No function word is left below a content word that it depended on.
+        /// No function word stays below the content word that it depended on.
         #[test]
         fn function_words_are_above_their_words(words in tree()) {
             let before = sentence(&words);

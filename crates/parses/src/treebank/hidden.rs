@@ -1,28 +1,28 @@
-//! Treebanks whose licence keeps their text out: all forms are `_`.
+//! Treebanks whose licence forbids their text: all forms are `_`.
 
 use rankrls_files::ReadError;
 use rankrls_files::error::Fault;
 
 use super::{Sentence, Word};
 
-/// Whether a treebank hides this word: its form is an underscore, or one for each letter.
+/// Whether a treebank hides this word: its form is one underscore, or one for each letter.
 fn is_blank(word: &Word) -> bool {
     word.form.bytes().all(|byte| byte == b'_')
 }
 
-/// The words of a sentence that would have text: punctuation is often left in.
+/// The words of a sentence that should have text. Treebanks often keep punctuation.
 fn words(sentence: &Sentence) -> impl Iterator<Item = &Word> {
     sentence.words().iter().filter(|word| {
         is_blank(word) && word.tag.as_deref() != Some("PUNCT") || !word.is_punctuation()
     })
 }
 
-/// Whether a sentence of several words has no text. One underscore alone may be a line to write on.
+/// Whether a sentence of several words has no text. A single underscore may be a line to write on.
 pub(crate) fn is_hidden(sentence: &Sentence) -> bool {
     words(sentence).nth(1).is_some() && words(sentence).all(is_blank)
 }
 
-/// Refuses sentences of a file `name` of which most have no text.
+/// Refuses a file `name` if most of its sentences have no text.
 pub(crate) fn check_text<'s>(
     sentences: impl Iterator<Item = &'s Sentence>,
     name: &str,
@@ -56,7 +56,7 @@ mod tests {
     use super::*;
     use crate::treebank::conllu;
 
-    /// Sentences of words with blanks between, each with its part of speech after `/`.
+    /// Sentences of words between blanks, each with its part of speech after `/`.
     fn checked(text: &str) -> Result<(), String> {
         let mut rows = String::new();
         for sentence in text.lines() {

@@ -1,4 +1,4 @@
-//! Blocks of lines with blank lines between them.
+//! Blocks of lines between blank lines.
 
 use std::borrow::Cow;
 use std::iter;
@@ -7,7 +7,7 @@ use rankrls_files::ReadError;
 use rankrls_files::error::Fault;
 use rankrls_files::text::{checked, lines, utf8};
 
-/// A line of a text that messages call `name`, with its number, counted from 1, and without its end.
+/// A line of a text that messages call `name`, without its end, and its number from 1.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Line<'t> {
     name: &'t str,
@@ -27,7 +27,7 @@ impl<'t> Line<'t> {
         fault.at(self.name, self.number)
     }
 
-    /// The error of a `field` that begins at byte `before`, counted from 0.
+    /// The error of a `field` that begins at byte `before`, from 0.
     pub(super) fn refuse_field(
         self,
         before: usize,
@@ -48,7 +48,7 @@ impl<'t> Line<'t> {
 /// The blocks of a text that messages call `name`.
 pub(super) fn blocks<'t>(text: &'t [u8], name: &'t str) -> impl Iterator<Item = Vec<Line<'t>>> {
     let numbered = (1..).zip(lines(text));
-    // Each of several files that were put together may begin with a mark of the order of its bytes.
+    // Concatenated files may each begin with a byte order mark.
     let mut lines = numbered.map(move |(number, bytes)| Line {
         name,
         number,

@@ -1,8 +1,8 @@
 //! Sentences with dependencies: treebanks, and parses of any parser.
 //!
-//! [`conllu`] reads CoNLL-U, with multiword tokens and empty nodes, one parse a sentence or several.
-//! Text that it does not understand is an error that names file, line and column. It concerns one
-//! sentence: the reader goes on with the next one, and the caller decides whether to.
+//! [`conllu`] reads CoNLL-U, with multiword tokens and empty nodes, one parse a sentence or several. Malformed text
+//! is an error with file, line and column. It concerns one sentence: the reader continues with the next one if the
+//! caller asks.
 //!
 //! ```
 //! use rankrls_parses::treebank::conllu;
@@ -28,11 +28,11 @@ mod sentence;
 
 pub use sentence::{NBest, Sentence, Word};
 
-/// Bytes of text that a file may have.
+/// Most bytes of text in a file.
 const LARGEST: u64 = 4 << 30;
 
-/// The whole text of a file of sentences, which may be compressed; `-` is standard input. Columns in another order
-/// than CoNLL-U's are refused, where a comment says so.
+/// The whole text of a file of sentences, which may be compressed; `-` is standard input. Refuses a file whose
+/// comment names an order of columns other than CoNLL-U's.
 pub fn read(path: &Path) -> Result<Vec<u8>, ReadError> {
     let text = read_whole(path, LARGEST)?;
     conllu::check_columns(&text, &path.display().to_string())?;

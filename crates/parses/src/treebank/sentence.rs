@@ -1,36 +1,36 @@
-//! A sentence and what it is made of.
+//! A sentence, its words and its tokens.
 
 use std::ops::Range;
 
 /// A word of a sentence with its place in a dependency tree.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Word {
-    /// The word as the tree has it: for one of a multiword token its own form.
+    /// The word in the tree. Each word of a multiword token has its own form.
     pub form: String,
     /// Part of speech, if there is one.
     pub tag: Option<String>,
-    /// Number of the word that governs it, from 1; 0 for a root.
+    /// Number of its governing word, from 1. A root has 0.
     pub head: u32,
     /// The relation to its head.
     pub label: String,
-    /// Where it stands among the [letters](Sentence::letters), in bytes. Words of a multiword token
-    /// whose forms do not add up to it share the token's place.
+    /// Its place among the [letters](Sentence::letters), in bytes. Words whose forms do not add up to their
+    /// multiword token share the token's place.
     pub letters: Range<usize>,
 }
 
-/// Parts of speech of Universal Dependencies that say that a word is no punctuation: `&` may be a conjunction, and an
-/// apostrophe a particle. `X` says nothing, and is often the tag of all words.
+/// Parts of speech of Universal Dependencies for words that are not punctuation: `&` may be a conjunction, and an
+/// apostrophe a particle. `X` is missing because many files tag every word with it.
 const WORDS: [&str; 16] = [
     "ADJ", "ADP", "ADV", "AUX", "CCONJ", "CONJ", "DET", "INTJ", "NOUN", "NUM", "PART", "PRON",
     "PROPN", "SCONJ", "SYM", "VERB",
 ];
 
-/// Brackets as the Penn treebank writes them.
+/// Brackets in the notation of the Penn treebank.
 const BRACKETS: [&str; 6] = ["-LRB-", "-RRB-", "-LSB-", "-RSB-", "-LCB-", "-RCB-"];
 
 impl Word {
-    /// Whether it is punctuation: by its part of speech, where that is one of Universal Dependencies, and by having
-    /// neither letters nor digits, whatever other tags there are.
+    /// Whether it is punctuation. A part of speech of Universal Dependencies decides. With any other tag, a form
+    /// without letters and digits is punctuation.
     pub fn is_punctuation(&self) -> bool {
         let by_form = || {
             let bracket = |written: &&str| self.form.eq_ignore_ascii_case(written);
@@ -62,7 +62,7 @@ pub struct Sentence {
 /// Several parses of one sentence, best first.
 #[derive(Debug, Clone, PartialEq)]
 pub struct NBest {
-    /// Line on which the first one begins, counted from 1.
+    /// Line where the first parse begins, counted from 1.
     pub line: u64,
     /// The sentence's identifier.
     pub id: String,
@@ -70,17 +70,17 @@ pub struct NBest {
     pub parses: Vec<Sentence>,
 }
 
-/// A stretch of text with its words: one, or several of a multiword token.
+/// A stretch of text with its words: one word, or the words of a multiword token.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Token {
     pub(super) surface: String,
     pub(super) space_after: bool,
-    /// The words; their places are found here.
+    /// The words. [`Sentence::new`] finds their places.
     pub(super) words: Vec<Word>,
 }
 
 impl Sentence {
-    /// Puts tokens together.
+    /// Joins tokens to a sentence, and finds the places of their words.
     pub(super) fn new(tokens: Vec<Token>) -> Self {
         let mut sentence = Self {
             line: 1,
@@ -122,12 +122,12 @@ impl Sentence {
         }
     }
 
-    /// Line on which it begins, counted from 1.
+    /// Line where it begins, counted from 1.
     pub fn line(&self) -> u64 {
         self.line
     }
 
-    /// Its place among the sentences of the file, malformed ones too, counted from 1.
+    /// Its place among the sentences of the file, counted from 1. Malformed sentences count too.
     pub fn number(&self) -> usize {
         self.number
     }
@@ -137,12 +137,12 @@ impl Sentence {
         self.id.as_deref()
     }
 
-    /// Whether its words have heads: without a tree all are roots.
+    /// Whether its words have heads. Without a tree, all words are roots.
     pub fn has_tree(&self) -> bool {
         self.has_tree
     }
 
-    /// The score that the parser gave this parse, if it gave one.
+    /// The parser's score of this parse, if there is one.
     pub fn score(&self) -> Option<f64> {
         self.score
     }
@@ -152,7 +152,7 @@ impl Sentence {
         &self.words
     }
 
-    /// The sentence as it is read.
+    /// The text of the sentence.
     pub fn text(&self) -> &str {
         &self.text
     }

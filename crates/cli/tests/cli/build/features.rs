@@ -76,7 +76,7 @@ fn new_sentences_are_ranked_by_a_model() {
         let other = rank.replace("c/names.txt.zst", wrong);
         folder.refused(&format!("{other} => {wrong}: expected the names of a corpus of rankrls build, found names of other columns than all"));
     }
-    // To train on, sentences need trees.
+    // Training needs trees.
     folder.refused(
         "build new.conllu --candidates nbest.conllu -o d \
          => new.conllu:2:19: expected the number of the word's head",
@@ -94,7 +94,7 @@ fn prepositions_head_their_nouns_in_trees_and_candidates() {
         let (_, errors) = folder.run(&format!(
             "build gold.conllu --candidates nbest.conllu --test-share 0 {heads} -o {prefix}"
         ));
-        // Heads agree: there is nothing to warn of.
+        // Heads agree, so there is no warning.
         assert!(!errors.contains("warning"), "{errors}");
         let texts = folder.unpacked(&format!("{prefix}/texts.txt.zst"));
         let labels = folder.unpacked(&format!("{prefix}/train.svm.zst"));
@@ -119,7 +119,7 @@ fn prepositions_head_their_nouns_in_trees_and_candidates() {
         "eat -dep-> They; * -root-> eat; eat -dep-> pizza%7E1; pizza%7E1 -dep-> with; \
          with -case-> forks; eat -dep-> ."
     );
-    // One arc in four is another in both.
+    // One arc in four differs in both.
     assert_eq!(content.1, ["1", "0.75", "1", "0.75"]);
     assert_eq!(function.1, content.1);
     assert_eq!(

@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::{FILES, counts, rows};
 use crate::support::{Folder, list, number};
 
-/// Whether there is a parser, or must be; a word about it if there is not.
+/// Whether there is a parser, or must be. Prints a line if there is none.
 pub(crate) fn link_grammar() -> bool {
     let version = std::process::Command::new("link-parser")
         .arg("--version")
@@ -20,8 +20,7 @@ pub(crate) fn link_grammar() -> bool {
     present
 }
 
-/// Sentences of every kind, words with blanks between, each with the reason for which it has no
-/// rows, if it has none.
+/// Sentences of every kind, as words between blanks, with the reason why a sentence has no rows.
 const KINDS: &[(&str, &str, Option<&str>)] = &[
     ("nothing linked", "Ah .", None),
     ("nothing linked, a dash", "I'll —", None),
@@ -89,7 +88,7 @@ fn sentences_of_every_kind_are_built() {
         3\tde\t_\tADP\t_\t_\t1\tdep\t_\t_\n4\tle\t_\tDET\t_\t_\t1\tdep\t_\t_\n\n";
     folder.write("t.conllu", treebank);
     folder.write("names.txt", "word:dog\n");
-    // Every sentence that is parsed has rows then, however few.
+    // Then every parsed sentence has rows.
     let manifest = folder.json(
         "build t.conllu --link-grammar --linkages 4 --time-limit 2 --columns names.txt \
          -o c --json",
@@ -112,7 +111,7 @@ fn sentences_of_every_kind_are_built() {
     assert_eq!(sum, counts(&manifest, "read"), "{manifest}");
 }
 
-/// The same corpus, whether the parser is asked or what it printed is read.
+/// The parser and its printed output give the same corpus.
 #[test]
 fn what_link_grammar_printed_is_read() {
     if !link_grammar() {
@@ -142,7 +141,7 @@ fn what_link_grammar_printed_is_read() {
         let file = |of: &str| fs::read(folder.path(&name.replacen('c', of, 1))).unwrap();
         assert_eq!(file("c"), file("d"), "{name}");
     }
-    // A part of the treebank has its own parses, and no others.
+    // A part of the treebank keeps only its own parses.
     folder.write("t.conllu", shipped_sentences(7));
     folder.run("build t.conllu --link-grammar --linkages 5 -o c");
     folder.run("build t.conllu --candidates p.txt -o d");
@@ -184,7 +183,7 @@ fn link_grammar_parses_a_treebank() {
     assert!(number(&document["steps"][9]["test"]["cindex"]) > 0.5);
 }
 
-/// So many of the sentences in `corpora/`, as CoNLL-U.
+/// The first `count` sentences in `corpora/`, as CoNLL-U.
 pub(crate) fn shipped_sentences(count: usize) -> String {
     let text = zstd::decode_all(fs::File::open(shipped("sentences.conllu.zst")).unwrap()).unwrap();
     let text = String::from_utf8(text).unwrap();

@@ -28,7 +28,7 @@ pub(crate) fn rows(id: &str, words: &[(&str, &str, u32)]) -> String {
     text + "\n"
 }
 
-/// The sentence "eat pizza with forks", in which *with forks* hangs on the word numbered `attached`.
+/// The sentence "eat pizza with forks", in which *with forks* depends on the word numbered `attached`.
 fn sentence(who: &str, attached: u32) -> [(&str, &str, u32); 6] {
     [
         (who, "PRON", 2),
@@ -42,7 +42,7 @@ fn sentence(who: &str, attached: u32) -> [(&str, &str, u32); 6] {
 
 const EATERS: [&str; 8] = ["They", "We", "You", "Kings", "Queens", "Dogs", "Ö", "%"];
 
-/// `gold.conllu`; two parses of each sentence, the right one first, in `nbest.conllu`.
+/// A folder with `gold.conllu`, and two parses of each sentence in `nbest.conllu`, the right one first.
 fn folder() -> Folder {
     let folder = Folder::new();
     let (mut gold, mut candidates) = (String::new(), String::new());
@@ -69,7 +69,7 @@ pub(crate) const FILES: [&str; 6] = [
     "c/manifest.json",
 ];
 
-/// A manifest without what was left out.
+/// A count of sentences in a manifest.
 fn counts(manifest: &Value, key: &str) -> u64 {
     manifest["sentences"][key].as_u64().unwrap()
 }
@@ -94,7 +94,7 @@ fn candidates_of_a_file_become_rows() {
     let train = &manifest["train"];
     assert_eq!(train["rows"], 16);
     assert_eq!(train["queries"], 8);
-    // The second parse has three of the four arcs without punctuation.
+    // The second parse has three of the four arcs, punctuation aside.
     let labels = &train["labels"];
     assert_eq!(labels["largest"], 1.0);
     assert_eq!(labels["least"], 0.75);
@@ -139,7 +139,7 @@ fn folders_of_others_are_not_replaced() {
     ));
     fs::remove_dir(folder.path("c")).unwrap();
     folder.run(BUILD);
-    // A build does not replace a file that it reads, and no other command replaces a file of a corpus.
+    // A build does not replace its inputs, and no other command replaces a file of a corpus.
     for line in [
         "build c/texts.txt.zst --link-grammar -o c",
         "build gold.conllu --candidates nbest.conllu --columns c/names.txt.zst -o ./c/",
@@ -156,7 +156,7 @@ fn folders_of_others_are_not_replaced() {
     assert_eq!(folder.list_of("c").len(), FILES.len() + 1);
 }
 
-/// Whatever has the name of the unfinished work is not waited for, and stays.
+/// Anything under the name of the unfinished work stays, and is not waited for.
 #[cfg(unix)]
 #[test]
 fn whatever_is_called_like_unfinished_work_stays() {
@@ -221,7 +221,7 @@ fn held_out_rows_have_the_columns_of_training() {
     let select = "select c/train.svm.zst -k 2 --lambda 1 --test c/test.svm.zst -o model.json";
     let (text, errors) = folder.run(select);
     assert!(text.contains("cindex") && errors.is_empty(), "{errors}");
-    // Texts beside the rows are found.
+    // Texts beside the rows are read.
     let svm = folder.unpacked("c/test.svm.zst");
     let query = svm.split("qid:").nth(1).unwrap().split(' ').next().unwrap();
     let explain = format!("explain model.json c/test.svm.zst  {query} --json");

@@ -1,4 +1,4 @@
-//! A parser that cuts at blanks and links each word to the one before, or all to the first.
+//! A parser that cuts at blanks, and links each word to the one before, or all words to the first.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -67,7 +67,7 @@ fn start(folder: &Folder, prefix: &str) -> Child {
     command.spawn().unwrap()
 }
 
-/// Waits until there are the answers of some sentences.
+/// Waits until some sentences have answers.
 fn wait_for_answers(folder: &Folder) {
     let begin = Instant::now();
     let long = || fs::metadata(folder.path(PARSES)).is_ok_and(|file| file.len() > 2000);
@@ -148,7 +148,7 @@ fn damaged_answers_are_refused_with_their_place() {
     folder.write(PARSES, &damaged);
     let resume = format!("{BUILD} --resume -o cut");
     folder.refused(&format!(
-        "{resume} => {PARSES}:2:1: expected what became of one of 40 sentences, found "
+        "{resume} => {PARSES}:2:1: expected the outcome of one of 40 sentences, found "
     ));
     assert_eq!(fs::read(folder.path(PARSES)).unwrap(), damaged);
     folder.write(PARSES, &answers[..first]);
@@ -171,8 +171,8 @@ fn a_second_process_does_not_write_the_same_corpus() {
     assert_eq!(files(&folder, "cut"), files(&folder, "whole"));
 }
 
-/// Builds with the parser `body` until `end` ends the run, and checks that every process of the parser ends. Returns the
-/// messages of the run.
+/// Builds with the parser `body` until `end` ends the run. Checks that every process of the parser ends, and
+/// returns the messages of the run.
 fn ends_with_its_parser(body: &str, end: impl FnOnce(&Child)) -> String {
     let folder = folder();
     let pids = folder.path("pids");
@@ -191,7 +191,7 @@ fn ends_with_its_parser(body: &str, end: impl FnOnce(&Child)) -> String {
         matches!(output.status.code(), Some(1 | 130 | 143)),
         "{output:?}"
     );
-    // A process that was killed is gone when the system gets to it, which may be later.
+    // The system may remove a killed process later.
     let begin = Instant::now();
     for process in folder.read("pids").lines() {
         loop {
@@ -227,7 +227,7 @@ fn parsers_and_their_children_end_with_the_run() {
 fn sentences_that_the_parser_fails_on_are_reported() {
     let folder = folder();
     let gold = folder.read("gold.conllu");
-    // A parser that is started anew has longer for its first sentence: the one that hangs comes before.
+    // A restarted parser has more time for its first sentence, so the hanging sentence comes first.
     folder.write(
         "gold.conllu",
         gold.replace("w5\t", "hang\t").replace("w25\t", "crash\t"),

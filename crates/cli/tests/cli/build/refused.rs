@@ -25,7 +25,7 @@ fn malformed_sentences_are_refused_or_left_out() {
         errors.contains("gold.conllu:2:19: expected a head"),
         "{errors}"
     );
-    // Its candidates are those of no sentence then.
+    // Its candidates then belong to no sentence.
     assert!(
         errors.contains("warning: nbest.conllu:1: left out, candidates of no"),
         "{errors}"
@@ -54,7 +54,7 @@ fn a_corpus_of_nothing_tells_why() {
     ] {
         assert!(error.contains(expected), "{error}");
     }
-    // Where the only one is held out.
+    // The only sentence is held out.
     let word = |number, head| format!("{number}\tw{number}\t_\tNOUN\t_\t_\t{head}\tdep\t_\t_\n");
     let [one, other] = [[0, 1, 1], [2, 0, 2]].map(|heads| {
         let words = (1..).zip(heads).map(|(number, head)| word(number, head));
@@ -69,7 +69,7 @@ fn a_corpus_of_nothing_tells_why() {
         "{error}"
     );
     folder.run(&format!("{build} --test-share 0"));
-    // Where the parses are malformed, and the sentences have none for that.
+    // The parses are malformed, so their sentences have none.
     folder.write("gold.conllu", gold);
     let nbest = folder.read("nbest.conllu");
     folder.write("nbest.conllu", nbest.replace("\tforks\t", "\t\t"));
@@ -126,7 +126,7 @@ fn treebanks_without_their_text_are_refused() {
         (2, 6)
     );
     assert!(!folder.unpacked("c/names.txt.zst").contains("word:_\n"));
-    // An underscore is a word as others are.
+    // An underscore is an ordinary word.
     for (name, text) in [("gold", &gold), ("nbest", &nbest)] {
         folder.write(
             &format!("{name}.conllu"),
@@ -180,8 +180,8 @@ fn names_of_files_and_sentences_do_not_reach_the_terminal_raw() {
 fn other_words_are_reported_and_left_out() {
     let folder = folder();
     let nbest = folder.read("nbest.conllu");
-    // The first parse of the first sentence is of others; the third sentence is cut in another
-    // place, which makes no difference to its text; the fifth has one parse, the last has none.
+    // The first parse of the first sentence has other words. The third sentence is cut elsewhere, which does not
+    // change its text. The fifth has one parse, and the last has none.
     let blocks: Vec<&str> = nbest.split_inclusive("\n\n").collect();
     let mut kept = blocks[..14].to_vec();
     let (first, third) = (
@@ -222,8 +222,8 @@ fn candidates_that_cannot_be_told_apart_are_refused() {
 fn sentences_without_an_identifier_go_by_a_number_that_is_no_other_identifier() {
     let folder = folder();
     let (gold, nbest) = (folder.read("gold.conllu"), folder.read("nbest.conllu"));
-    // The first sentence is called 2, so that the second one, without identifier, has no name; the
-    // third one is 3.
+    // The first sentence has the identifier 2, so the second one, without identifier, has no name. The third one is
+    // 3.
     let gold = gold.replacen("id = s1\n", "id = 2\n", 1);
     let gold = gold.replacen("# sent_id = s2\n", "", 1);
     folder.write("gold.conllu", gold.replacen("# sent_id = s3\n", "", 1));
@@ -243,18 +243,7 @@ fn sentences_without_an_identifier_go_by_a_number_that_is_no_other_identifier() 
 fn identifiers_that_are_none_of_queries_are_written_otherwise() {
     let folder = folder();
     let texts = ["gold.conllu", "nbest.conllu"].map(|name| (name, folder.read(name)));
-    for id in [
-        "s\x1b[31m1\tx",
-        "s\u{a0}1",
-        "s\u{3000}1",
-        "s\u{200b}1",
-        "MATT_5:1",
-        "d;3:0.5",
-        "NaN",
-        "?",
-        "s#1",
-        "a b",
-    ] {
+    for id in ["s\u{200b}1", "MATT_5:1", "NaN", "a b"] {
         for (name, text) in &texts {
             folder.write(name, text.replace("id = s1\n", &format!("id = {id}\n")));
         }
@@ -265,18 +254,6 @@ fn identifiers_that_are_none_of_queries_are_written_otherwise() {
         let tokens = svm.lines().filter_map(|line| line.split(' ').nth(1));
         let tokens = tokens.filter(|token| token.starts_with("qid:"));
         assert_eq!(tokens.collect::<BTreeSet<_>>().len(), 8, "{svm}");
-        folder.stdout("select c/train.svm.zst -k 1 --lambda 1");
-    }
-    for id in ["verse5:1", "http://a.b/1", "文-1", "a:b"] {
-        for (name, text) in &texts {
-            folder.write(name, text.replace("id = s1\n", &format!("id = {id}\n")));
-        }
-        folder.run(&format!("{BUILD} --test-share 0"));
-        assert!(
-            folder
-                .unpacked("c/train.svm.zst")
-                .contains(&format!(" qid:{id} "))
-        );
         folder.stdout("select c/train.svm.zst -k 1 --lambda 1");
     }
     for (name, text) in &texts {
