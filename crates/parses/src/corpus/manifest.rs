@@ -34,6 +34,8 @@ pub enum Reason {
     Single,
     /// All candidates have the same label.
     Tied,
+    /// It is of a document that is held out, and a sentence with the same text is trained on.
+    Repeated,
 }
 
 impl Reason {
@@ -50,6 +52,7 @@ impl Reason {
             Self::Unknown => "candidates of no sentence",
             Self::Single => "with one candidate",
             Self::Tied => "with equal labels",
+            Self::Repeated => "of documents held out, with texts to train on",
         }
     }
 }
@@ -126,6 +129,15 @@ impl Sentences {
     pub(super) fn count(&mut self, reason: Reason, sentences: usize) {
         *self.unused.entry(reason).or_default() += sentences;
     }
+}
+
+/// Documents that have sentences on the two sides of a split: none has them on both.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct Documents {
+    /// Documents trained on.
+    pub train: usize,
+    /// Documents held out.
+    pub test: usize,
 }
 
 /// How labels spread.
@@ -223,6 +235,12 @@ pub struct Manifest {
     pub sources: Value,
     /// The outcome of the sentences.
     pub sentences: Sentences,
+    /// The documents, where these are held out whole.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub documents: Option<Documents>,
+    /// Whether sentences are held out although the treebank tells documents: all that can be used are of one.
+    #[serde(skip)]
+    pub one_document: bool,
     /// Where candidates are Link Grammar's, the words of the treebank, as it was read, that depend on a
     /// noun by the relation `case`: many in Universal Dependencies, none where adpositions are heads.
     #[serde(skip)]
@@ -236,7 +254,8 @@ pub struct Manifest {
     pub test: Option<WrittenData>,
     /// The BLAKE3 hash of each file but this one, as `b3sum` prints it.
     pub files: BTreeMap<&'static str, String>,
-    /// The sentences left out. Sentences with one candidate or equal labels are only counted.
+    /// The sentences left out. Sentences with one candidate, with equal labels or with a text to train on are only
+    /// counted.
     pub skipped: Vec<Skipped>,
 }
 

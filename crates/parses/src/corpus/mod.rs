@@ -12,6 +12,9 @@
 //! The same sources, options and parser give the same bytes at any number of threads, as long as no
 //! sentence runs out of time.
 //!
+//! **What is held out.** Whole documents, where comments `# newdoc` of the treebank tell several, else sentences:
+//! [`Split`]. No text of a sentence is on both sides.
+//!
 //! **Unfinished runs.** The file `NAME.part` keeps each sentence that the parser is done with. A run that was ended
 //! goes on from there, and ends with what a whole run would have.
 //!
@@ -41,6 +44,7 @@ mod options;
 mod parse;
 mod rows;
 mod source;
+mod split;
 mod templates;
 
 use answers::Answers;
@@ -50,9 +54,11 @@ use folder::CorpusFolder;
 use source::Treebank;
 
 pub use folder::FILES;
-pub use manifest::{FileHash, Manifest, Reason, Sentences, Skipped, Spread, WrittenData};
+pub use manifest::{
+    Documents, FileHash, Manifest, Reason, Sentences, Skipped, Spread, WrittenData,
+};
 pub use observer::BuildObserver;
-pub use options::{BuildOptions, Heads};
+pub use options::{BuildOptions, Heads, Split};
 pub use templates::{TABLE, Template, Templates};
 
 /// Where candidates come from.
@@ -86,6 +92,7 @@ pub fn build(
     // It is found out before the work whether the folder can be written.
     drop(CorpusFolder::begin(folder)?);
     let gold = Treebank::read(treebank, options)?;
+    gold.check_documents(options)?;
     let (pool, sources) = pool(&gold, candidates, folder, options, observer)?;
     check_labels(pool.is_link_grammar(), options)?;
     let building = Building::judge(gold, pool, options)?;

@@ -21,6 +21,17 @@ pub enum Heads {
     Function,
 }
 
+/// What is held out whole.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
+pub enum Split {
+    /// Documents, which comments `# newdoc` of the treebank begin.
+    Documents,
+    /// Sentences, those with the same text together.
+    Sentences,
+}
+
 /// How to build a corpus from sentences and candidate parses: for the library, and the arguments of
 /// a command. A manifest has those that the files depend on.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -50,13 +61,20 @@ pub struct BuildOptions {
     #[cfg_attr(feature = "clap", arg(long, value_name = "SHARE"))]
     #[cfg_attr(feature = "clap", arg(default_value = "0.5", value_parser = args::share))]
     pub test_share: f64,
+    /// What is held out whole: documents, which comments # newdoc begin, or sentences; documents where the treebank
+    /// has several, if not given
+    // A manifest has it where it is documents.
+    #[cfg_attr(feature = "clap", arg(long))]
+    #[cfg_attr(feature = "clap", arg(value_parser = args::variant::<Split>()))]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub split: Option<Split>,
     /// A file of names: the rows of all sentences are written over these columns, those of another
     /// corpus, for a model of it; sentences may be without heads (_), and have labels of 0 then.
     // No sentence is left out then because it has one candidate or equal labels.
     #[cfg_attr(feature = "clap", arg(skip))]
     #[serde(skip)]
     pub columns: Option<PathBuf>,
-    /// Seed of the choice of held-out sentences
+    /// Seed of the choice of what is held out
     #[cfg_attr(feature = "clap", arg(long, value_name = "SEED"))]
     #[cfg_attr(feature = "clap", arg(default_value_t = Self::default().seed))]
     pub seed: u64,
@@ -109,6 +127,7 @@ impl Default for BuildOptions {
             relations: false,
             heads: Heads::default(),
             test_share: 0.5,
+            split: None,
             seed: 1,
             skip_malformed: false,
             columns: None,
