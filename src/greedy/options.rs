@@ -384,8 +384,9 @@ impl GreedyRankRls {
         Ok(Some(judge.within(prediction_tolerance(&learnt))))
     }
 
-    /// The scale of the labels for the strategy.
-    pub(crate) fn label_scale(&self) -> LabelScale {
+    /// The scale of the labels that the strategy learns from. Errors of two selections are in the same units where
+    /// this scale and the weights of the queries are the same.
+    pub fn label_scale(&self) -> LabelScale {
         let distils = self.strategy.distils();
         let usual = if distils {
             LabelScale::SqrtSd

@@ -2,7 +2,9 @@
 
 use crate::data::Dataset;
 use crate::error::Error;
-use crate::metrics::{Convention, Metric, Score, distinct, evaluate};
+use crate::metrics::{
+    Convention, Metric, Paired, PairedOptions, Score, distinct, evaluate, paired,
+};
 
 /// Measures a test data set after each step of a selection.
 #[derive(Debug)]
@@ -15,6 +17,7 @@ pub struct TestPath<'a> {
     standard_errors: Vec<Vec<Option<f64>>>,
     file_order: Vec<Score>,
     lead_errors: Vec<Vec<Option<f64>>>,
+    last: Vec<Score>,
 }
 
 impl<'a> TestPath<'a> {
@@ -30,6 +33,7 @@ impl<'a> TestPath<'a> {
             standard_errors: Vec::new(),
             file_order: Vec::new(),
             lead_errors: Vec::new(),
+            last: Vec::new(),
         }
     }
 
@@ -63,6 +67,15 @@ impl<'a> TestPath<'a> {
         &self.lead_errors
     }
 
+    /// Compares the last step with the last step of `other`, query by query: one comparison a measure. Both have
+    /// measured the same data by the same measures.
+    pub fn less(&self, other: &Self, options: &PairedOptions) -> Result<Vec<Paired>, Error> {
+        let pairs = self.last.iter().zip(&other.last);
+        pairs
+            .map(|(own, other)| paired(&own.per_query, &other.per_query, options))
+            .collect()
+    }
+
     /// Values of all measures.
     fn measured(&self, scores: &[f64]) -> Result<Vec<Score>, Error> {
         let (labels, queries) = (self.dataset.labels(), self.dataset.queries());
@@ -93,6 +106,7 @@ impl<'a> TestPath<'a> {
             .push(found.iter().map(|score| score.mean).collect());
         let errors = found.iter().map(|score| score.standard_error);
         self.standard_errors.push(errors.collect());
+        self.last = found;
         Ok(())
     }
 }
@@ -144,6 +158,34 @@ mod tests {
         let order: Vec<_> = path.file_order().iter().map(|score| score.mean).collect();
         assert_eq!(order, [Some(0.0), Some(0.5)]);
         assert_eq!(path.lead_errors(), [[None; 2]; 2]);
+    }
+
+    #[test]
+    fn last_steps_are_compared_query_by_query() {
+        let test = data("2 qid:1 1:1\n1 qid:1 2:1\n2 qid:2 2:1\n1 qid:2 1:1\n1 qid:3 1:1\n");
+        let path = |steps: &[(u32, &[f64])]| {
+            let metrics = ["cindex".parse().unwrap()];
+            let mut path = TestPath::new(&test, &metrics, Convention::Standard);
+            for (feature, weights) in steps {
+                path.push(*feature, weights).unwrap();
+            }
+            path
+        };
+        // One feature orders one query and turns another round; without weight it orders none.
+        // The third query has no pairs.
+        let first = path(&[(0, &[1.0])]);
+        let other = path(&[(0, &[1.0]), (5, &[0.0, 1.0])]);
+        let options = PairedOptions::default();
+        let found = first.less(&other, &options).unwrap();
+        let of = |path: &TestPath<'_>| path.last[0].per_query.clone();
+        assert_eq!(of(&first), [Some(1.0), Some(0.0), None]);
+        assert_eq!(of(&other), [Some(0.5), Some(0.5), None]);
+        assert_eq!(found, [paired(&of(&first), &of(&other), &options).unwrap()]);
+        assert_eq!(
+            (found[0].difference, found[0].standard_error),
+            (Some(0.0), Some(0.5))
+        );
+        assert_eq!(found[0].queries, 2);
     }
 
     #[test]

@@ -30,7 +30,7 @@ const NAMED: usize = 10;
 /// or from a file, their labels are how well their arcs match the treebank's (F1, from 0 to 1, without
 /// punctuation: UAS where words are the same, and LAS with --relations). Features are words, links,
 /// connectors and the like of the candidate, by name. Writes a folder, which appears at once:
-/// train.svm.zst to train on, test.svm.zst of held-out sentences over the same columns, the parse of each
+/// train.svm.zst to train on, test.svm.zst of held-out documents or sentences over the same columns, the parse of each
 /// row as a line of texts.txt.zst and test-texts.txt.zst, names.txt.zst and manifest.json. Other commands
 /// find names and texts beside the data.
 #[derive(Debug, Args)]
@@ -83,7 +83,7 @@ pub(crate) struct BuildArgs {
     options: BuildOptions,
     /// Write the rows of all sentences over these columns, those of another corpus, for a model of
     /// it; sentences may be without heads (_), and have labels of 0 then
-    #[arg(help_heading = "Features and labels", long, value_name = "NAMES", conflicts_with_all = ["test_share", "seed", "min_count"])]
+    #[arg(help_heading = "Features and labels", long, value_name = "NAMES", conflicts_with_all = ["test_share", "split", "seed", "min_count"])]
     columns: Option<PathBuf>,
     /// Print the manifest
     #[arg(help_heading = "Output", long)]
@@ -159,6 +159,11 @@ pub(crate) fn run(args: &BuildArgs, session: &Session<'_>) -> Result<ExitCode> {
     let manifest = built.map_err(refused)?;
     warn_skipped(&manifest, console);
     warn_poor(&manifest, console);
+    if manifest.one_document {
+        console.warn(
+            "all sentences that can be used are of one document: those held out are, too, and judge a model too well",
+        );
+    }
     if manifest.scores_tie {
         console.warn("the scores of the candidates are equal in each sentence, and cannot rank");
     }
@@ -287,6 +292,13 @@ fn summary(manifest: &Manifest, folder: &str) -> String {
         let _ = write!(text, ", {count} {}", reason.text());
     }
     text.push('\n');
+    if let Some(documents) = manifest.documents {
+        let (train, test) = (documents.train, documents.test);
+        let _ = writeln!(
+            text,
+            "documents: {train} to train on, {test} held out; --split sentences does not keep them whole"
+        );
+    }
     for (file, rows) in [("train", &manifest.train), ("test", &manifest.test)] {
         if let Some(rows) = rows {
             part(&mut text, &format!("{folder}/{file}.svm.zst"), rows);

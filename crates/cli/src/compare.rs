@@ -8,12 +8,13 @@ use std::time::Instant;
 
 use anyhow::{Result, bail};
 use clap::Args;
-use rankrls::greedy::job::{Named, plan};
+use rankrls::data::LabelScale;
+use rankrls::greedy::job::{Named, TestPath, plan};
 use rankrls::greedy::{Choice, Ending, GreedyRankRls};
 use rankrls::memory::Bytes;
-use rankrls::metrics::{Metric, parse_list};
+use rankrls::metrics::{Metric, Paired, PairedOptions, parse_list};
 use rankrls::warning::Warning;
-use rankrls::{Ridge, StrategyKind};
+use rankrls::{Ridge, Step, StrategyKind};
 use serde::Serialize;
 
 use crate::args::{self, ConventionArgs, at_least_one, each_once};
@@ -35,7 +36,9 @@ const ALL: &str = "dense,lowmem,bounded,sampled,backfit,distil,univariate,residu
 ///
 /// Selects by each strategy, one after the other. A strategy that cannot select, such as one that does
 /// not fit into memory, is a row without figures, and the reason stands below. Times are of finding
-/// column classes and selecting, without reading the data and measuring test data.
+/// column classes and selecting, without reading the data and measuring test data. Test measures have
+/// standard errors over queries, and the difference to the first strategy, query by query, with its own.
+/// Errors stand beside each other only where strategies learn labels on one scale.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Selection")]
 #[command(after_help = "\
@@ -146,8 +149,10 @@ struct Comparison<'a> {
     data: Sizes,
     test: Option<TestSizes>,
     load_seconds: f64,
-    /// The exact strategy that the others are compared with: the first that ran.
+    /// The exact strategy whose features the others share: the first that ran.
     reference: Option<&'a str>,
+    /// The strategy whose test measures are subtracted: the first that ran.
+    paired_with: Option<&'a str>,
     strategies: Vec<Row<'a>>,
 }
 
@@ -158,11 +163,13 @@ struct Row<'a> {
     one: &'a Contestant,
     error: Option<String>,
     #[serde(flatten)]
-    found: Found,
+    found: Found<'a>,
 }
 
 #[derive(Default, Serialize)]
-struct Found {
+struct Found<'a> {
+    /// The scale of the labels that it learnt from: errors are in units of such labels.
+    label_scale: Option<LabelScale>,
     select_seconds: Option<f64>,
     /// Bytes that it takes besides data and column classes, as planned.
     memory_bytes: Option<u64>,
@@ -170,7 +177,12 @@ struct Found {
     evaluated: Option<usize>,
     /// Share of its features that the reference has too.
     overlap: Option<f64>,
+    /// Its test measures after the last step less those of the first strategy that ran.
+    paired: Option<Named<Paired>>,
     steps: Vec<StepRow>,
+    /// The test data along its steps.
+    #[serde(skip)]
+    path: Option<TestPath<'a>>,
 }
 
 #[derive(Serialize)]
@@ -182,6 +194,8 @@ struct StepRow {
     lqo_cindex: Option<f64>,
     evaluated: usize,
     test: Named<Option<f64>>,
+    /// Standard errors over queries of the measures in `test`.
+    standard_errors: Named<Option<f64>>,
 }
 
 pub(crate) fn run(args: &CompareArgs, session: &Session<'_>) -> Result<ExitCode> {
@@ -224,6 +238,7 @@ pub(crate) fn run(args: &CompareArgs, session: &Session<'_>) -> Result<ExitCode>
     };
     let mut strategies: Vec<Row<'_>> = args.strategies.iter().map(row).collect();
     let reference = share_features(&mut strategies);
+    let paired_with = pair(&mut strategies, args)?;
     let test = input.test.as_ref();
     let metrics = test.iter().flat_map(|_| &args.metrics);
     let comparison = Comparison {
@@ -241,6 +256,7 @@ pub(crate) fn run(args: &CompareArgs, session: &Session<'_>) -> Result<ExitCode>
         test: test.map(|test| TestSizes::new(test, &args.metrics, args.convention.known())),
         load_seconds: input.seconds,
         reference,
+        paired_with,
         strategies,
     };
     let ran = comparison.ran().count();
@@ -280,13 +296,13 @@ impl CompareArgs {
     }
 
     /// Selects by a strategy; `None` if somebody interrupts.
-    fn select(
+    fn select<'i>(
         &self,
         one: &Contestant,
         options: &GreedyRankRls,
-        input: &Input,
+        input: &'i Input,
         session: &Session<'_>,
-    ) -> Result<Option<Found>> {
+    ) -> Result<Option<Found<'i>>> {
         let interrupt = session.interrupt;
         if interrupt.code().is_some() {
             return Ok(None);
@@ -320,26 +336,61 @@ impl CompareArgs {
         let Some(selection) = selection.filter(|found| found.ending != Ending::Interrupted) else {
             return Ok(None);
         };
-        let tests = tested.path.as_ref().map_or(&[][..], |path| path.steps());
-        let row = |(place, step): (usize, &rankrls::Step)| StepRow {
+        let steps = selection.steps.iter().enumerate();
+        let steps = steps.map(|(place, step)| self.step(place, step, input, tested.path.as_ref()));
+        Ok(Some(Found {
+            label_scale: Some(options.label_scale()),
+            select_seconds: Some(select_seconds),
+            memory_bytes: Some(memory),
+            evaluated: Some(selection.steps.iter().map(|step| step.evaluated).sum()),
+            overlap: None,
+            paired: None,
+            steps: steps.collect(),
+            path: tested.path,
+        }))
+    }
+
+    /// The `step` at this `place`, with the test measures along the `path`.
+    fn step(
+        &self,
+        place: usize,
+        step: &Step,
+        input: &Input,
+        path: Option<&TestPath<'_>>,
+    ) -> StepRow {
+        let named = |rows: Option<&[Vec<Option<f64>>]>| {
+            let values = rows.and_then(|rows| rows.get(place));
+            Named::new(&self.metrics, values.into_iter().flatten().copied())
+        };
+        StepRow {
             step: place + 1,
             feature: input.train.index_base().written(step.feature),
             lqo_error: step.lqo_error,
             lqo_cindex: step.lqo_cindex,
             evaluated: step.evaluated,
-            test: Named::new(
-                &self.metrics,
-                tests.get(place).into_iter().flatten().copied(),
-            ),
-        };
-        Ok(Some(Found {
-            select_seconds: Some(select_seconds),
-            memory_bytes: Some(memory),
-            evaluated: Some(selection.steps.iter().map(|step| step.evaluated).sum()),
-            overlap: None,
-            steps: selection.steps.iter().enumerate().map(row).collect(),
-        }))
+            test: named(path.map(TestPath::steps)),
+            standard_errors: named(path.map(TestPath::standard_errors)),
+        }
     }
+}
+
+/// Gives the rows after the first that ran, which is named, the differences of their test measures to it.
+fn pair<'a>(rows: &mut [Row<'a>], args: &CompareArgs) -> Result<Option<&'a str>> {
+    let mut ran = rows.iter_mut().filter(|row| row.found.path.is_some());
+    let Some(first) = ran.next() else {
+        return Ok(None);
+    };
+    let options = PairedOptions {
+        seed: args.seed,
+        ..PairedOptions::default()
+    };
+    for row in ran {
+        let paths = row.found.path.as_ref().zip(first.found.path.as_ref());
+        let found = paths.map(|(own, first)| own.less(first, &options));
+        let found = found.transpose()?;
+        row.found.paired = found.map(|found| Named::new(&args.metrics, found));
+    }
+    Ok(Some(&first.one.name))
 }
 
 /// Gives all rows the share of their features that the first exact one has, which is named.
@@ -386,7 +437,7 @@ impl<'a> Comparison<'a> {
             let sizes = [counted(test.rows, "row"), counted(test.queries, "query")].join(", ");
             let _ = writeln!(text, "test data: {file}, {sizes}, {rules}");
         }
-        let _ = writeln!(text, "\n{}", self.table().text());
+        let _ = writeln!(text, "\n{}\n{}", self.table().text(), self.notes());
         if self.ran().any(|row| row.one.kind.distils()) {
             text += BIASED;
         }
@@ -396,10 +447,39 @@ impl<'a> Comparison<'a> {
         text
     }
 
+    /// What the columns are, and why cells are empty.
+    fn notes(&self) -> String {
+        let mut text = match self.paired_with {
+            Some(first) => format!(
+                "\ndiff. is the test measure less that of {first}, query by query; s.e. is the standard error\n\
+                 over queries of what stands before it\n"
+            ),
+            None => "\nthe LQO columns are of the data that the features were chosen by, and too good where a\n\
+                     strategy searches by them: --test DATA measures other queries\n"
+                .to_owned(),
+        };
+        for row in self.ran() {
+            if let (None, Some(scale)) = (self.error(row), row.found.label_scale) {
+                let name = &row.one.name;
+                let _ = writeln!(
+                    text,
+                    "{name} learns labels on the scale {scale}: its LQO error is in other units, and left out"
+                );
+            }
+        }
+        text
+    }
+
+    /// The error of a row, where it is in the units of the first one that ran.
+    fn error(&self, row: &Row<'_>) -> Option<f64> {
+        let first = self.ran().next()?.found.label_scale;
+        let last = row.found.steps.last()?;
+        (row.found.label_scale == first).then_some(last.lqo_error)
+    }
+
     /// A line a strategy: what it costs and is worth, then what it did.
     fn table(&self) -> Sheet<'_, Row<'a>> {
-        let tests = self.metrics.iter().map(|metric| format!("test {metric}"));
-        Sheet::of(&self.strategies)
+        let sheet = Sheet::of(&self.strategies)
             .words("strategy", |row| &*row.one.name)
             .number("seconds", |row| {
                 Some(format!("{:.3}", row.found.select_seconds?))
@@ -407,9 +487,23 @@ impl<'a> Comparison<'a> {
             .number("memory", |row| {
                 Some(Bytes(row.found.memory_bytes?).to_string())
             })
-            .number("LQO error", |row| Some(row.found.steps.last()?.lqo_error))
-            .measure("LQO cindex", |row| row.found.steps.last()?.lqo_cindex)
-            .measures(tests, |row, place| row.found.steps.last()?.test.0[place].1)
+            .number("LQO error", |row| self.error(row))
+            .measure("LQO cindex", |row| row.found.steps.last()?.lqo_cindex);
+        let metrics = self.metrics.iter().enumerate();
+        let sheet = metrics.fold(sheet, |sheet, (place, metric)| {
+            let paired = move |row: &Row<'_>| Some(row.found.paired.as_ref()?.0[place].1);
+            let signed = |value: f64| format!("{value:+.4}");
+            sheet
+                .measure(format!("test {metric}"), move |row| {
+                    row.found.steps.last()?.test.0[place].1
+                })
+                .measure("s.e.", move |row| {
+                    row.found.steps.last()?.standard_errors.0[place].1
+                })
+                .number("diff.", move |row| paired(row)?.difference.map(signed))
+                .measure("s.e.", move |row| paired(row)?.standard_error)
+        });
+        sheet
             .number("overlap", |row| match row.found.overlap {
                 Some(_) if row.one.exact => Some("exact".to_owned()),
                 share => share.map(|share| format!("{:.0}%", 100.0 * share)),

@@ -134,7 +134,10 @@ impl Arcs {
     /// The drawing as text, for readers who cannot see it.
     fn described(&self) -> String {
         let trees = self.trees.iter();
-        let trees = trees.map(|tree| format!("{}: {}", tree.heading, tree.words.join(" ")));
+        let trees = trees.map(|tree| match &tree.words[..] {
+            [] => tree.heading.clone(),
+            words => format!("{}: {}", tree.heading, words.join(" ")),
+        });
         let parts = [self.title.clone()].into_iter().chain(trees);
         let parts: Vec<String> = parts.chain([self.heading.clone()]).collect();
         parts.join(". ")
@@ -473,6 +476,18 @@ mod tests {
         assert_eq!(words.iter().filter(|word| word.0 == "0-1").count(), 2);
         assert!(!words.iter().any(|word| word.0 == "1-2"));
         assert_eq!(svg, figure.to_svg());
+    }
+
+    #[test]
+    fn the_description_has_what_there_is() {
+        let label = |words: &[&str]| {
+            let svg = figure([tree(words, &[])], &[("a", 0.5)]).to_svg();
+            let svg = Document::parse(&svg).unwrap();
+            let label = svg.root_element().attribute("aria-label");
+            label.unwrap().to_owned()
+        };
+        assert_eq!(label(&["she", "sings"]), "A sentence. row: she sings. Why");
+        assert_eq!(label(&[]), "A sentence. row. Why");
     }
 
     #[test]

@@ -39,6 +39,122 @@ fn all_strategies_are_compared() {
     );
 }
 
+/// Means and errors are those of `evaluate`, and so are differences.
+#[test]
+fn test_measures_have_errors_and_differences() {
+    let folder = Folder::new();
+    let data = "@sentences -k 3 --lambda 1/16u";
+    let document = folder.json(&format!(
+        "compare {data} --strategy bounded,univariate,random --test @sentences-test --seed 4 --metrics cindex,mrr --json"
+    ));
+    assert_eq!(document["paired_with"], "bounded");
+    for strategy in ["bounded", "univariate", "random"] {
+        let seed = if strategy == "random" { "--seed 4" } else { "" };
+        folder.run(&format!(
+            "select {data} --strategy {strategy} {seed} -o {strategy}.json"
+        ));
+    }
+    let models = "--model bounded.json --model univariate.json --model random.json";
+    let judged = folder.json(&format!(
+        "evaluate @sentences-test {models} --metrics cindex,mrr --seed 4 --json"
+    ));
+    let entries = list(&document["strategies"]);
+    for (place, (entry, ranking)) in entries.iter().zip(list(&judged["rankings"])).enumerate() {
+        let last = list(&entry["steps"]).last().unwrap();
+        for measure in ["cindex", "mrr"] {
+            assert_eq!(last["test"][measure], ranking[measure], "{measure}");
+            let errors = [&last["standard_errors"], &ranking["standard_errors"]];
+            assert_eq!(errors[0][measure], errors[1][measure], "{measure}");
+            let paired = &entry["paired"];
+            if place == 0 {
+                assert!(paired.is_null());
+                continue;
+            }
+            // There the earlier ranking comes first.
+            let pair = &judged["comparisons"][place - 1]["metrics"][measure];
+            let found = number(&paired[measure]["difference"]);
+            assert_eq!(found, -number(&pair["difference"]));
+            for key in ["standard_error", "p", "queries", "ties"] {
+                assert_eq!(paired[measure][key], pair[key], "{measure} {key}");
+            }
+        }
+    }
+    let text = folder.stdout(&format!(
+        "compare {data} --strategy bounded,random --test @sentences-test --metrics cindex"
+    ));
+    let title = text
+        .lines()
+        .find(|line| line.starts_with("strategy"))
+        .unwrap();
+    let title: Vec<&str> = title.split_whitespace().collect();
+    assert_eq!(
+        title[6..13],
+        [
+            "cindex", "test", "cindex", "s.e.", "diff.", "s.e.", "overlap"
+        ]
+    );
+    assert!(
+        text.contains("the test measure less that of bounded"),
+        "{text}"
+    );
+}
+
+/// The first that ran is what the others are compared with.
+#[test]
+fn differences_are_to_the_first_that_ran() {
+    let folder = Folder::new();
+    let command = "compare train.svm -k 2 --lambda 0.5 --test test.svm --metrics cindex";
+    let document = folder.json(&format!(
+        "{command} --strategy distil,residual,dense --json"
+    ));
+    assert_eq!(document["paired_with"], "residual");
+    let [distil, residual, dense] = [0, 1, 2].map(|place| &document["strategies"][place]["paired"]);
+    assert!(distil.is_null() && residual.is_null() && dense.is_object());
+    let document = folder.json("compare train.svm -k 2 --lambda 0.5 --strategy residual --json");
+    assert!(document["paired_with"].is_null());
+    let text = folder.stdout(SMALL);
+    assert!(
+        text.contains("too good where a\nstrategy searches by them: --test DATA"),
+        "{text}"
+    );
+    assert!(!text.contains("diff."), "{text}");
+}
+
+/// `distil` scales labels by itself where no scale is given.
+#[test]
+fn errors_stand_together_in_the_same_units_alone() {
+    let folder = Folder::new();
+    let compare = "compare @sentences -k 2 --lambda 1/16u";
+    let error = |options: &str, strategy: &str| {
+        let text = folder.stdout(&format!("{compare} {options}"));
+        let title = text
+            .lines()
+            .find(|line| line.starts_with("strategy"))
+            .unwrap();
+        let row = text
+            .lines()
+            .find(|line| line.starts_with(strategy))
+            .unwrap();
+        // Right-aligned: the last digit stands below the title's last letter.
+        let end = title.find("LQO error").unwrap() + "LQO error".len();
+        let cell = row[..end].rsplit(' ').next().unwrap().to_owned();
+        let told = format!("\n{strategy} learns labels on the scale ");
+        assert_eq!(text.contains(&told), cell == "-", "{text}");
+        cell
+    };
+    assert_eq!(error("--strategy bounded,distil", "distil"), "-");
+    assert_ne!(error("--strategy bounded,distil", "bounded"), "-");
+    assert_eq!(error("--strategy distil,bounded", "bounded"), "-");
+    for labels in ["raw", "sqrt-sd"] {
+        let options = format!("--strategy bounded,distil --label-scale {labels}");
+        assert_ne!(error(&options, "distil"), "-");
+    }
+    let document = folder.json(&format!("{compare} --strategy bounded,distil --json"));
+    let scales = list(&document["strategies"]).iter();
+    let scales: Vec<_> = scales.map(|entry| &entry["label_scale"]).collect();
+    assert_eq!(scales, ["raw", "sqrt-sd"]);
+}
+
 /// Reports have the figures of `select`.
 #[test]
 fn figures_are_those_of_select() {

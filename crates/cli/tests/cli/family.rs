@@ -61,6 +61,10 @@ fn folds_of_a_file_may_cut_queries() {
         (1..13).fold(String::new(), |text, row| format!("{text}{row}\n")),
     );
     folder.write("blank.txt", "1\n2\n\n".repeat(4));
+    folder.write("none.txt", "\n".repeat(12));
+    folder.write("empty.txt", "");
+    let nothing =
+        "expected the fold of each row, one a line, found no line, or blank lines at the end";
     for (file, message) in [
         ("ones.txt", "all examples are in one group"),
         ("short.txt", "folds, one for each row: expected 12, found 2"),
@@ -69,6 +73,8 @@ fn folds_of_a_file_may_cut_queries() {
             "blank.txt",
             "blank.txt:3: expected the fold of a row, found nothing",
         ),
+        ("none.txt", nothing),
+        ("empty.txt", nothing),
     ] {
         let command = format!("train rows.svm --lambda 1 --holdout folds:{file} -o new.json");
         folder.refused(&format!("{command} => {message}"));

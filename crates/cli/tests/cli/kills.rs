@@ -270,6 +270,33 @@ fn corpora_appear_at_once() {
     }
 }
 
+/// A signal, unlike a kill, leaves no folder without a name either.
+#[test]
+fn a_signal_leaves_nothing_of_a_build() {
+    let folder = Folder::empty();
+    treebank(&folder, 600);
+    let build = "build gold.conllu --candidates nbest.conllu -q -o c";
+    let begin = Instant::now();
+    folder.run(build);
+    let time = begin.elapsed();
+    let mut ended = 0;
+    for eighths in 1..8 {
+        fs::remove_dir_all(folder.path("c")).unwrap_or_default();
+        let mut child = folder.spawn(build);
+        std::thread::sleep(time * eighths / 8);
+        if child.try_wait().unwrap().is_none() {
+            signal(&child, "-TERM");
+        }
+        let code = child.wait().unwrap().code();
+        assert!(matches!(code, Some(0 | 143)), "{code:?}");
+        let left = folder.list();
+        let whole = ["c", "gold.conllu", "nbest.conllu"];
+        assert_eq!(left, whole[usize::from(code == Some(143))..], "{code:?}");
+        ended += usize::from(code == Some(143));
+    }
+    assert!(ended > 0, "all builds were done before their signals");
+}
+
 #[test]
 fn builds_by_link_grammar_survive() {
     if !every_job() || !link_grammar() {

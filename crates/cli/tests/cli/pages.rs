@@ -225,6 +225,66 @@ fn pages_can_be_followed() {
     assert!(followed > 40, "{followed}");
 }
 
+/// The script of a page is a job of every night: a step that fails, or a worse model, changes nothing.
+#[test]
+fn a_model_goes_live_at_night_if_it_is_whole_and_good() {
+    let page =
+        fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/how-do-i.md"));
+    let page = page.unwrap();
+    let (_, job) = page.split_once("### A job for every night\n").unwrap();
+    let script = job
+        .split("```sh\n")
+        .nth(1)
+        .unwrap()
+        .split("```")
+        .next()
+        .unwrap();
+    let folder = Folder::empty();
+    if !folder.shell("jq --version").status.success() {
+        println!("NOT TESTED: the job of every night, without jq");
+        return;
+    }
+    folder.write("night.sh", script);
+    folder.run("convert @documents -o all.svm");
+    folder.run("convert @documents-test -o kept.svm");
+    let (all, kept) = (folder.read("all.svm"), folder.read("kept.svm"));
+    let night = |train: &str, kept: &str| {
+        folder.write("train.svm", train);
+        folder.write("kept.svm", kept);
+        let code = folder.shell(". ./night.sh").status.code().unwrap();
+        (code, fs::read(folder.path("live.json")).unwrap_or_default())
+    };
+    assert_eq!(night("", &kept), (1, Vec::new()));
+    let (code, live) = night(&all, &kept);
+    assert!(code == 0 && !live.is_empty());
+    assert_eq!(
+        night(&all, &kept),
+        (0, live.clone()),
+        "the same model again"
+    );
+    let grades = (0..).zip(all.lines());
+    let nonsense = grades.map(|(row, line)| match line.split_once(' ') {
+        Some((_, rest)) if !line.starts_with('#') => format!("{} {rest}\n", row * 7 % 3),
+        _ => format!("{line}\n"),
+    });
+    let nonsense: String = nonsense.collect();
+    // Work of a killed night is no hindrance.
+    for train in [&all[..3000], "", &nonsense] {
+        folder.write("tonight.json.part", "{}");
+        assert_eq!(night(train, &kept), (1, live.clone()));
+    }
+    assert_eq!(
+        night(&all, "1 qid:1 1:1"),
+        (5, live.clone()),
+        "one query judges nothing"
+    );
+    assert_eq!(night(&all, ""), (1, live.clone()));
+    let half: String = all.split_inclusive('\n').take(500).collect();
+    let (code, other) = night(&half, &half);
+    assert!(code == 0 && other != live);
+    assert!(!folder.path("tonight.json").exists());
+}
+
 #[test]
 fn a_listing_is_compared_whole_and_in_order() {
     let printed = [

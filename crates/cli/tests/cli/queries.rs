@@ -177,6 +177,53 @@ fn names_of_a_zero_based_file_are_asked_about() {
     assert!(text.contains("\"name\": \"first\""), "{text}");
 }
 
+/// All data are read from 0, and test data that count from 1 have one column more.
+#[test]
+fn test_data_that_count_from_1_are_told_where_they_show_it() {
+    let folder = Folder::new();
+    folder.write(
+        "zero.svm",
+        "1 qid:1 0:1 1:1\n0 qid:1 2:1\n1 qid:2 0:2\n0 qid:2 1:1 2:1\n",
+    );
+    folder.write(
+        "one.svm",
+        "1 qid:1 1:1 2:1\n0 qid:1 3:1\n1 qid:2 1:2\n0 qid:2 2:1 3:1\n",
+    );
+    let told = "dropped 2 non-zeros in 1 column unknown to the training data, and no row has the index 0: \
+                --zero-based is of all data";
+    let select = "select zero.svm -k 1 --lambda 1 --zero-based";
+    folder.warns(&format!("{select} --test one.svm => {told}"));
+    folder.warns(&format!(
+        "compare zero.svm -k 1 --lambda 1 --strategy dense --zero-based --test one.svm => {told}"
+    ));
+    // As it says.
+    folder.run("convert zero.svm --zero-based -o from-one.svm");
+    let counted = "select from-one.svm -k 1 --lambda 1";
+    assert_eq!(folder.run(&format!("{counted} --test one.svm")).1, "");
+    let scores = |command: &str, data: &str| {
+        folder.run(&format!("{command} -o model.json"));
+        folder.scores(&format!("predict model.json {data}"))
+    };
+    let expected = scores(select, "zero.svm --zero-based");
+    assert_eq!(scores(counted, "one.svm"), expected);
+    // Columns that the training data lack are nothing else, where a row has the index 0.
+    folder.write("more.svm", "1 qid:1 0:1 3:1\n0 qid:1 1:1\n");
+    let (_, errors) = folder.run(&format!("{select} --test more.svm"));
+    assert!(
+        errors.contains("dropped 1 non-zero in 1 column"),
+        "{errors}"
+    );
+    assert!(!errors.contains("--zero-based"), "{errors}");
+    assert_eq!(
+        folder
+            .run(&format!("{select} --test zero.svm"))
+            .1
+            .matches("index 0")
+            .count(),
+        0
+    );
+}
+
 #[test]
 fn measures_of_data_without_queries_are_refused() {
     let folder = Folder::new();

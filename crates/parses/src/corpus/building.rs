@@ -1,17 +1,14 @@
 //! From sentences and candidates to labels and files.
 
-use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use rand::rngs::ChaCha8Rng;
-use rand::{Rng, SeedableRng};
 use rayon::prelude::*;
 
 use super::candidates::Pool;
 use super::columns::{Columns, Counts};
 use super::label;
 use super::manifest::{Reason, Skipped};
-use super::options::{BuildOptions, part_of};
+use super::options::BuildOptions;
 use super::parse::Parse;
 use super::source::Treebank;
 use crate::Error;
@@ -37,7 +34,7 @@ pub(super) struct Building<'o> {
     pub(super) gold: Treebank,
     pub(super) pool: Pool,
     pub(super) options: &'o BuildOptions,
-    used: Vec<Used>,
+    pub(super) used: Vec<Used>,
     pub(super) unused: Vec<Skipped>,
 }
 
@@ -101,20 +98,6 @@ impl<'o> Building<'o> {
         Ok(Ok((labels, alike)))
     }
 
-    /// The training sentences and the held-out ones. Over the columns of another corpus, none is held out.
-    pub(super) fn split(&self) -> (Vec<&Used>, Vec<&Used>) {
-        if self.options.columns.is_some() {
-            return (self.used.iter().collect(), Vec::new());
-        }
-        let text = |used: &Used| self.gold.sentences[used.number].text();
-        let texts: Vec<&str> = self.used.iter().map(text).collect();
-        let held_out = held_out(&texts, self.options.test_share, self.options.seed);
-        let mut held_out = held_out.into_iter();
-        self.used
-            .iter()
-            .partition(|_| held_out.next() == Some(false))
-    }
-
     /// Describes sentences in their order: the candidates' features, and a line of text for each candidate.
     pub(super) fn describe(
         &self,
@@ -153,56 +136,5 @@ impl<'o> Building<'o> {
             Ok(())
         })?;
         Ok(counts.columns(self.options.min_count))
-    }
-}
-
-// Held-out sentences.
-
-/// Marks the held-out sentences: a share of them, drawn by the seed. Sentences with the same text stay together, so
-/// that no test sentence is trained on.
-fn held_out(texts: &[&str], share: f64, seed: u64) -> Vec<bool> {
-    let mut members: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
-    for (number, text) in texts.iter().enumerate() {
-        members.entry(text).or_default().push(number);
-    }
-    // Texts in the order of their first sentences.
-    let mut groups: Vec<Vec<usize>> = members.into_values().collect();
-    groups.sort_unstable();
-    // The draw uses integers and our own code, so no release of a random number library changes a corpus.
-    let mut key = [0; 32];
-    key[..8].copy_from_slice(&seed.to_le_bytes());
-    let mut generator = ChaCha8Rng::from_seed(key);
-    for last in (1..groups.len()).rev() {
-        let other = (u128::from(generator.next_u64()) * (last as u128 + 1)) >> 64;
-        groups.swap(last, usize::try_from(other).expect("a position in memory"));
-    }
-    let mut left = part_of(share, texts.len());
-    let mut held_out = vec![false; texts.len()];
-    for group in groups {
-        if group.len() <= left {
-            left -= group.len();
-            for member in group {
-                held_out[member] = true;
-            }
-        }
-    }
-    held_out
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_share_is_held_out_and_equal_texts_stay_together() {
-        let texts: Vec<String> = (0..100).map(|n| format!("sentence {}", n / 2)).collect();
-        let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
-        let half = held_out(&texts, 0.5, 1);
-        assert_eq!(half.iter().filter(|&&test| test).count(), 50);
-        assert!(half.chunks(2).all(|pair| pair[0] == pair[1]));
-        assert_eq!(half, held_out(&texts, 0.5, 1));
-        assert_ne!(half, held_out(&texts, 0.5, 2));
-        let none = held_out(&texts, 0.0, 1);
-        assert!(none.iter().all(|&test| !test));
     }
 }

@@ -34,6 +34,8 @@ pub enum Reason {
     Single,
     /// All candidates have the same label.
     Tied,
+    /// It is of a document that is held out, and a sentence with the same text is trained on.
+    Repeated,
 }
 
 impl Reason {
@@ -50,6 +52,7 @@ impl Reason {
             Self::Unknown => "candidates of no sentence",
             Self::Single => "with one candidate",
             Self::Tied => "with equal labels",
+            Self::Repeated => "of documents held out, with texts to train on",
         }
     }
 }
@@ -126,6 +129,15 @@ impl Sentences {
     pub(super) fn count(&mut self, reason: Reason, sentences: usize) {
         *self.unused.entry(reason).or_default() += sentences;
     }
+}
+
+/// The numbers of documents on the two sides of a split. No document is on both.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct Documents {
+    /// Documents trained on.
+    pub train: usize,
+    /// Documents held out.
+    pub test: usize,
 }
 
 /// The spread of the labels.
@@ -221,6 +233,12 @@ pub struct Manifest {
     pub sources: Value,
     /// The outcome of the sentences.
     pub sentences: Sentences,
+    /// The documents, where these are held out whole.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub documents: Option<Documents>,
+    /// Whether sentences are held out because all usable ones belong to one document.
+    #[serde(skip)]
+    pub one_document: bool,
     /// Only for candidates of Link Grammar: the treebank's words, as read, that depend on a noun by the relation
     /// `case`. Universal Dependencies have many, and treebanks with adpositions as heads have none.
     #[serde(skip)]
@@ -234,7 +252,8 @@ pub struct Manifest {
     pub test: Option<WrittenData>,
     /// The BLAKE3 hash of every other file, as `b3sum` prints it.
     pub files: BTreeMap<&'static str, String>,
-    /// The sentences left out. Sentences with one candidate or equal labels are only counted.
+    /// The sentences left out. Sentences with one candidate, with equal labels or with a text to train on are only
+    /// counted.
     pub skipped: Vec<Skipped>,
 }
 

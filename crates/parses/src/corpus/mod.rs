@@ -11,6 +11,9 @@
 //! corpus. The same sources, options and parser give the same bytes with any number of threads, unless a sentence
 //! runs out of time.
 //!
+//! **Held-out data** are whole documents if comments `# newdoc` of the treebank begin several, else sentences
+//! ([`Split`]). No text of a sentence is on both sides.
+//!
 //! **Unfinished runs.** The file `NAME.part` keeps each parsed sentence. A run that was stopped resumes from it,
 //! and ends with the result of a whole run.
 //!
@@ -40,6 +43,7 @@ mod options;
 mod parse;
 mod rows;
 mod source;
+mod split;
 mod templates;
 
 use answers::Answers;
@@ -49,9 +53,11 @@ use folder::CorpusFolder;
 use source::Treebank;
 
 pub use folder::FILES;
-pub use manifest::{FileHash, Manifest, Reason, Sentences, Skipped, Spread, WrittenData};
+pub use manifest::{
+    Documents, FileHash, Manifest, Reason, Sentences, Skipped, Spread, WrittenData,
+};
 pub use observer::BuildObserver;
-pub use options::{BuildOptions, Heads};
+pub use options::{BuildOptions, Heads, Split};
 pub use templates::{TABLE, Template, Templates};
 
 /// The source of candidates.
@@ -87,6 +93,7 @@ pub fn build(
     // Find out before the work whether the folder can be written.
     drop(CorpusFolder::begin(folder)?);
     let gold = Treebank::read(treebank, options)?;
+    gold.check_documents(options)?;
     let (pool, sources) = pool(&gold, candidates, folder, options, observer)?;
     check_labels(pool.is_link_grammar(), options)?;
     let building = Building::judge(gold, pool, options)?;

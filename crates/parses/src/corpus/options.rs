@@ -21,6 +21,17 @@ pub enum Heads {
     Function,
 }
 
+/// What is held out whole.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+#[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
+pub enum Split {
+    /// Documents, which comments `# newdoc` of the treebank begin.
+    Documents,
+    /// Sentences, those with the same text together.
+    Sentences,
+}
+
 /// Options of a corpus of sentences and candidate parses, for the library and as arguments of a command. A manifest
 /// lists those that its files depend on.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -50,13 +61,20 @@ pub struct BuildOptions {
     #[cfg_attr(feature = "clap", arg(long, value_name = "SHARE"))]
     #[cfg_attr(feature = "clap", arg(default_value = "0.5", value_parser = args::share))]
     pub test_share: f64,
+    /// Hold out whole documents, which comments # newdoc begin, or sentences [default: documents if the treebank has
+    /// several]
+    // Only a manifest of documents has it.
+    #[cfg_attr(feature = "clap", arg(long))]
+    #[cfg_attr(feature = "clap", arg(value_parser = args::variant::<Split>()))]
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub split: Option<Split>,
     /// A file of names of another corpus's columns, over which the rows of all sentences are written for a model of
     /// that corpus. Sentences may then lack heads (`_`), which gives them labels of 0.
     // Over these columns, a sentence with one candidate or equal labels is not left out.
     #[cfg_attr(feature = "clap", arg(skip))]
     #[serde(skip)]
     pub columns: Option<PathBuf>,
-    /// Seed of the choice of held-out sentences
+    /// Seed of the choice of what is held out
     #[cfg_attr(feature = "clap", arg(long, value_name = "SEED"))]
     #[cfg_attr(feature = "clap", arg(default_value_t = Self::default().seed))]
     pub seed: u64,
@@ -109,6 +127,7 @@ impl Default for BuildOptions {
             relations: false,
             heads: Heads::default(),
             test_share: 0.5,
+            split: None,
             seed: 1,
             skip_malformed: false,
             columns: None,

@@ -17,6 +17,8 @@ use super::manifest::{
     FileHash, Manifest, Reason, SCHEMA, Sentences, Skipped, Spread, WrittenData,
 };
 use super::observer::BuildObserver;
+use super::options::{BuildOptions, Split};
+use super::split::Sides;
 use crate::Error;
 
 /// An unfinished data set.
@@ -266,8 +268,9 @@ impl Building<'_> {
         mut sources: Value,
         observer: &dyn BuildObserver,
     ) -> Result<Manifest, Error> {
-        let (train, test) = self.split();
-        let (sentences, skipped) = self.outcome(train.len(), test.len());
+        let sides = self.split()?;
+        let (train, test) = (&sides.train, &sides.test);
+        let (sentences, skipped) = self.outcome(&sides);
         if train.is_empty() {
             return Err(Error::Failed(format!(
                 "no sentence can be used to train on: {}",
@@ -284,18 +287,23 @@ impl Building<'_> {
         };
         let (train, test) = match &self.options.columns {
             None => {
-                let (train, test) = writing.split(&train, &test)?;
+                let (train, test) = writing.split(train, test)?;
                 (Some(train), test)
             }
-            Some(path) => (None, Some(writing.over(&train, path, &mut sources)?)),
+            Some(path) => (None, Some(writing.over(train, path, &mut sources)?)),
         };
         let manifest = Manifest {
             schema: SCHEMA,
             version: env!("CARGO_PKG_VERSION"),
             command: "build",
-            options: self.options.clone(),
+            options: BuildOptions {
+                split: sides.documents.map(|_| Split::Documents),
+                ..self.options.clone()
+            },
             sources,
             sentences,
+            documents: sides.documents,
+            one_document: sides.one_document,
             adpositions: if self.pool.is_link_grammar() {
                 self.gold.adpositions
             } else {
@@ -313,7 +321,8 @@ impl Building<'_> {
         Ok(manifest)
     }
 
-    fn outcome(&self, train: usize, test: usize) -> (Sentences, Vec<Skipped>) {
+    fn outcome(&self, sides: &Sides<'_>) -> (Sentences, Vec<Skipped>) {
+        let (train, test) = (sides.train.len(), sides.test.len());
         let malformed = self.gold.skipped.len();
         let read = self.gold.sentences.len() + malformed;
         // Over the columns of another corpus, every used sentence is a test sentence.
@@ -323,6 +332,9 @@ impl Building<'_> {
         };
         let mut sentences = Sentences::new(read, used);
         sentences.count(Reason::Malformed, malformed);
+        if sides.repeated > 0 {
+            sentences.count(Reason::Repeated, sides.repeated);
+        }
         let mut skipped = self.gold.skipped.clone();
         if let Pool::Conllu(file) = &self.pool {
             skipped.extend_from_slice(&file.skipped);

@@ -2,12 +2,16 @@
 
 use std::path::Path;
 
+use rankrls_files::error::Fault;
 use rankrls_files::{ReadError, escaped, escaped_id, unescaped_id};
 
 use super::manifest::{FileHash, Reason, Skipped};
-use super::options::{BuildOptions, Heads};
+use super::options::{BuildOptions, Heads, Split};
 use crate::treebank::hidden::check_text;
 use crate::treebank::{self, Sentence, conllu};
+
+/// The remedy where there are no documents to hold out.
+pub(super) const SENTENCES: &str = "--split sentences holds out sentences";
 
 /// The sentences with gold trees.
 #[derive(Debug)]
@@ -41,6 +45,18 @@ impl Treebank {
             sentences,
             skipped,
         })
+    }
+
+    /// Refuses to hold out documents where there is one at most, before anything is parsed.
+    pub(super) fn check_documents(&self, options: &BuildOptions) -> Result<(), ReadError> {
+        let mut documents = self.sentences.iter().map(Sentence::document);
+        let first = documents.next().flatten();
+        if options.split != Some(Split::Documents) || documents.any(|other| other != first) {
+            return Ok(());
+        }
+        let found = if first.is_some() { "one" } else { "none" };
+        let fault = Fault::new("several documents, which comments # newdoc begin", found);
+        Err(fault.remedy(SENTENCES).of(&self.name))
     }
 
     /// A sentence to leave out.

@@ -10,11 +10,12 @@
 //! ```
 //!
 //! The reader uses the columns 1 (number), 2 (form), 4 (part of speech; `_` for none), 7 (head), 8 (relation), and
-//! `SpaceAfter=No` in 10. Of the comments it uses `# sent_id = …`, and `# score = …` of parses. A comment `#
-//! global.columns = …` must name this order. A range such as `1-2` gives the text of its words. Empty nodes such as
-//! `5.1` are skipped. A sentence may have several roots, but no cycles.
+//! `SpaceAfter=No` in 10. Of the comments it uses `# sent_id = …`, `# newdoc id = …`, and `# score = …` of parses. A
+//! comment `# global.columns = …` must name this order. A range such as `1-2` gives the text of its words. Empty nodes
+//! such as `5.1` are skipped. A sentence may have several roots, but no cycles.
 
 use std::borrow::Cow;
+use std::collections::HashMap;
 
 use rankrls_files::ReadError;
 use rankrls_files::error::Fault;
@@ -54,15 +55,52 @@ fn drafts<'t>(
         scored,
         ..Draft::default()
     };
-    let mut numbers = 1..;
+    let (mut numbers, mut documents) = (1.., Documents::default());
     blocks(text, name).filter_map(move |lines| {
+        // Also of a malformed sentence, and above comments that no words follow.
+        for line in &lines {
+            documents.see(line.bytes);
+        }
         let read = draft().read(&lines).transpose()?;
         let number = numbers.next()?;
         Some(read.map(|mut sentence| {
-            sentence.number = number;
+            (sentence.number, sentence.document) = (number, documents.current);
             sentence
         }))
     })
+}
+
+/// The documents of a text so far.
+#[derive(Debug, Default)]
+struct Documents {
+    /// Documents without an identifier, and different identifiers.
+    count: usize,
+    numbers: HashMap<Vec<u8>, usize>,
+    /// The one that is being read.
+    current: Option<usize>,
+}
+
+impl Documents {
+    /// Begins a document at a line `# newdoc` or `# newdoc id = …`.
+    fn see(&mut self, line: &[u8]) {
+        let comment = line.strip_prefix(b"#").map(<[u8]>::trim_ascii);
+        let Some(rest) = comment.and_then(|comment| comment.strip_prefix(b"newdoc")) else {
+            return;
+        };
+        let is_end = |byte: &u8| byte.is_ascii_whitespace() || *byte == b'=';
+        if !rest.first().is_none_or(is_end) {
+            return;
+        }
+        let sign = rest.iter().position(|byte| *byte == b'=');
+        let id = sign.map_or(&[][..], |sign| rest[sign + 1..].trim_ascii());
+        let next = self.count + 1;
+        let number = match id {
+            [] => next,
+            id => *self.numbers.entry(id.to_vec()).or_insert(next),
+        };
+        self.count = self.count.max(number);
+        self.current = Some(number);
+    }
 }
 
 /// Reads sentences whose parses follow each other with the same `sent_id`. A parse without `sent_id` is malformed.
@@ -686,6 +724,37 @@ mod tests {
         assert!(read("1 a _ _ _ _ 0 _ _ _").unwrap());
         assert!(read("1 a _ _ _ _ 0 _ _ _\n2 b _ _ _ _ _ _ _ _").is_err());
         assert!(read("1 a _ _ _ _ _ _ _ _\n2 b _ _ _ _ 0 _ _ _").is_err());
+    }
+
+    #[test]
+    fn documents_are_told_apart_by_their_comments() {
+        let word = "1 a _ _ _ _ 0 root _ _";
+        let documents = |before: &[&str]| -> Vec<Option<usize>> {
+            let blocks = before.iter().map(|lines| format!("{lines}{word}\n\n"));
+            let read = all(&blocks.collect::<String>()).into_iter().flatten();
+            read.map(|sentence| sentence.document()).collect()
+        };
+        assert_eq!(documents(&["", "# text = newdoc\n"]), [None, None]);
+        // Those without an identifier are documents of their own; one identifier is one document.
+        let marks = [
+            "",
+            "# newdoc\n",
+            "",
+            "#newdoc id = a\n",
+            "# newdoc\n",
+            "# newdoc id=a \n",
+        ];
+        let numbers = [None, Some(1), Some(1), Some(2), Some(3), Some(2)];
+        assert_eq!(documents(&marks), numbers);
+        let marks = [
+            "# newdocument\n# newdoc_id = a\n",
+            "# newdoc =\n",
+            "# newdoc id\n",
+        ];
+        assert_eq!(documents(&marks), [None, Some(1), Some(2)]);
+        // Above a malformed sentence, and with no words below.
+        let marks = ["# newdoc\n2 b _\n\n", "# newdoc\n\n", ""];
+        assert_eq!(documents(&marks), [Some(1), Some(2), Some(2)]);
     }
 
     #[test]

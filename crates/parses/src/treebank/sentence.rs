@@ -52,6 +52,7 @@ pub struct Sentence {
     pub(super) line: u64,
     pub(super) number: usize,
     pub(super) id: Option<String>,
+    pub(super) document: Option<usize>,
     pub(super) score: Option<f64>,
     pub(super) has_tree: bool,
     pub(super) words: Vec<Word>,
@@ -86,6 +87,7 @@ impl Sentence {
             line: 1,
             number: 1,
             id: None,
+            document: None,
             score: None,
             has_tree: true,
             words: Vec::new(),
@@ -135,6 +137,12 @@ impl Sentence {
     /// Its identifier, if it has one.
     pub fn id(&self) -> Option<&str> {
         self.id.as_deref()
+    }
+
+    /// The number of its document, from 1, in the order of their first lines. Documents with one identifier have one
+    /// number. `None` before the first document, and in a file without documents.
+    pub fn document(&self) -> Option<usize> {
+        self.document
     }
 
     /// Whether its words have heads. Without a tree, all words are roots.

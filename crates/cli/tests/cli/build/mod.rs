@@ -13,6 +13,7 @@ pub(crate) mod link_grammar;
 mod parser;
 mod parses;
 mod refused;
+mod split;
 
 /// A sentence in CoNLL-U: forms with parts of speech and heads.
 pub(crate) fn rows(id: &str, words: &[(&str, &str, u32)]) -> String {

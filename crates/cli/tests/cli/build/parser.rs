@@ -122,6 +122,11 @@ fn prepositions_below_their_nouns_are_told_once() {
 #[test]
 fn an_interrupt_keeps_the_parses() {
     let folder = folder();
+    let gold = folder.read("gold.conllu");
+    folder.write(
+        "gold.conllu",
+        gold.replace("# sent_id = s2", "# newdoc\n# sent_id = s2"),
+    );
     folder.run(&format!("{BUILD} -o whole"));
     let child = start(&folder, "cut");
     wait_for_answers(&folder);
@@ -131,6 +136,7 @@ fn an_interrupt_keeps_the_parses() {
     assert!(!folder.path("cut").exists());
     folder.run(&format!("{BUILD} --resume -o cut"));
     assert_eq!(files(&folder, "cut"), files(&folder, "whole"));
+    assert!(folder.document("cut/manifest.json")["documents"].is_object());
 }
 
 #[test]
