@@ -274,7 +274,7 @@ def main():
     x, y, queries = read(options.train)
     members, sizes = centring(queries)
     y = y - members.T @ (members @ y / sizes)
-    if options.labels == "sqrt-sd":
+    if options.label_scale == "sqrt-sd":
         deviation = np.sqrt(members @ y**2 / sizes)
         y = y / np.sqrt(np.where(deviation > 0, deviation, 1))[queries]
     dense = centred(x, members, sizes)
