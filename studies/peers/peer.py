@@ -182,6 +182,15 @@ def matching_pursuit(x, y, queries, k, lam):
     return list(chosen), model.coef_[chosen] / norms[chosen]
 
 
+def best_alone(x, y, queries, k, lam):
+    """SelectKBest by the correlation with the labels, and RankRLS weights of the columns."""
+    from sklearn.feature_selection import SelectKBest, f_regression
+
+    with np.errstate(divide="ignore", invalid="ignore"):
+        chosen = SelectKBest(f_regression, k=k).fit(x, y).get_support(indices=True)
+    return ridge(x, y, list(chosen), lam)
+
+
 def best_subset(x, y, queries, k, lam):
     """abess, with the support size given."""
     from abess import LinearRegression
@@ -254,6 +263,7 @@ SELECTORS = {
     "lasso": penalised(1.0),
     "elastic net": penalised(0.5),
     "omp": each(matching_pursuit),
+    "select-k-best": each(best_alone),
     "abess": each(best_subset),
     "lightgbm": trees,
     "mutual information": mutual_information,
