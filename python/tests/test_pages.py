@@ -64,6 +64,15 @@ def test_the_page_lists_the_parameters_with_their_defaults():
     ]
 
 
+def test_the_oldest_packages_are_those_that_tests_take():
+    project = (ROOT / "python/pyproject.toml").read_text()
+    tested = (ROOT / "python/tests/requirements-oldest.txt").read_text()
+    named = re.findall(r'"(numpy|scipy|scikit-learn|matplotlib)>=([0-9.]+)"', project)
+    assert len(named) == 4
+    for name, oldest in named:
+        assert re.search(rf"^{name}=={re.escape(oldest)}\.", tested, re.MULTILINE), name
+
+
 def test_the_reference_is_that_of_the_docstrings():
     subprocess.run([sys.executable, ROOT / "python/reference.py", "--check"], check=True)
 

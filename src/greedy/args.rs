@@ -36,7 +36,7 @@ pub(super) fn strategy() -> impl TypedValueParser<Value = StrategyKind> {
 pub(super) fn criterion_help() -> String {
     format!(
         "What each step improves most: squared, the squared leave-query-out error, or a measure of the \
-         leave-query-out predictions: {}. The strategies {} take measures",
+         leave-query-out predictions: {}. The strategies {} take measures, and so does the baseline univariate",
         Metric::names(),
         StrategyKind::names_of(StrategyKind::can_rank).replace(" or ", " and ")
     )

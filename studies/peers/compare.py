@@ -24,7 +24,7 @@ STRATEGIES = [
     "random",
     "distil",
 ]
-PEERS = ["rankrls-python", "algorithm-1", "omp", "lasso", "abess", "sequential"]
+PEERS = ["rankrls-python", "algorithm-1", "omp", "lasso", "abess", "select-k-best", "sequential"]
 
 
 def quality(options, folder, ranking):

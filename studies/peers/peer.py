@@ -184,6 +184,15 @@ def matching_pursuit(x, y, queries, k, lam):
     return list(chosen), model.coef_[chosen] / norms[chosen]
 
 
+def best_alone(x, y, queries, k, lam):
+    """SelectKBest by the correlation with the labels, and RankRLS weights of the columns."""
+    from sklearn.feature_selection import SelectKBest, f_regression
+
+    with np.errstate(divide="ignore", invalid="ignore"):
+        chosen = SelectKBest(f_regression, k=k).fit(x, y).get_support(indices=True)
+    return ridge(x, y, list(chosen), lam)
+
+
 def best_subset(x, y, queries, k, lam):
     """abess, with the support size given."""
     from abess import LinearRegression
@@ -256,6 +265,7 @@ SELECTORS = {
     "lasso": penalised(1.0),
     "elastic net": penalised(0.5),
     "omp": each(matching_pursuit),
+    "select-k-best": each(best_alone),
     "abess": each(best_subset),
     "lightgbm": trees,
     "mutual information": mutual_information,
@@ -276,7 +286,7 @@ def main():
     x, y, queries = read(options.train)
     members, sizes = centring(queries)
     y = y - members.T @ (members @ y / sizes)
-    if options.labels == "sqrt-sd":
+    if options.label_scale == "sqrt-sd":
         deviation = np.sqrt(members @ y**2 / sizes)
         y = y / np.sqrt(np.where(deviation > 0, deviation, 1))[queries]
     dense = centred(x, members, sizes)

@@ -42,9 +42,9 @@ Examples:
   rankrls build ud-treebank.conllu --link-grammar --heads function -o ewt
   rankrls build new.conllu --link-grammar --columns ewt/names.txt.zst -o new
 
-link-parser is in the Debian packages link-grammar and link-grammar-dictionaries-en. Results are the
-same on every machine unless sentences run out of time; these are counted. Parses that it printed are
-candidates, too: a sentence a line, from standard input, by
+link-parser is in the Debian packages link-grammar and link-grammar-dictionaries-en. Results are \
+the same on every machine unless sentences run out of time; these are counted. Parses that it \
+printed are candidates, too: a sentence a line, from standard input, by
   link-parser en -echo=1 -graphics=0 -postscript=1 -ps-header=0 -walls=1
     -disjuncts=1 -spell=0 -null=1 -rand=1 -limit=1000 -timeout=10
     -test=auto-next-linkage:20")]

@@ -26,7 +26,7 @@ Examples:
   rankrls inspect model.json
   rankrls inspect model.json --json")]
 pub(crate) struct InspectArgs {
-    /// Model that `select -o` or `train -o` wrote; - is standard input
+    /// Model that `select -o`, `tune -o` or `train -o` wrote; - is standard input
     model: PathBuf,
     /// Print the model as one JSON document, with the columns that are identical to each feature
     #[arg(long)]

@@ -21,7 +21,7 @@ Examples:
   rankrls predict model.json test.svm -o scores.txt
   zstdcat test.svm.zst | rankrls predict model.json - | head")]
 pub(crate) struct PredictArgs {
-    /// Model that `select -o` wrote
+    /// Model that `select -o`, `tune -o` or `train -o` wrote
     model: PathBuf,
     /// Rows to score; - is standard input, and @sentences-test comes with the program
     #[arg(value_name = "DATA")]

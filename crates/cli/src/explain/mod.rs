@@ -45,7 +45,7 @@ Examples:
   rankrls explain model.json test.svm y --versus best --texts texts.txt --plot y.svg
   rankrls explain model.json test.svm y --json")]
 pub(crate) struct ExplainArgs {
-    /// Model that `select -o` or `train -o` wrote
+    /// Model that `select -o`, `tune -o` or `train -o` wrote
     model: PathBuf,
     /// Rows with the columns of the model; - is standard input, and @sentences-test comes with
     /// the program

@@ -364,7 +364,21 @@ fn a_full_disk_leaves_no_half_file() {
     }
     folder.write("large.svm", text);
     folder.write("old.svm", "1 1:1\n");
+    let names = [
+        "large.svm",
+        "long.txt",
+        "names.txt",
+        "old.svm",
+        "test.svm",
+        "train.svm",
+    ];
+    // Data that have room, and names that have none: files of one data set appear together.
+    folder.write("long.txt", format!("{}\n", "x".repeat(300)).repeat(7));
     for (command, output) in [
+        (
+            "convert train.svm --names long.txt -o out.svm",
+            "out.names.txt",
+        ),
         ("select large.svm -k 30 --lambda 1 -o out.json", "out.json"),
         (
             "select large.svm -k 30 --lambda 1 --plot out.svg",
@@ -389,9 +403,7 @@ fn a_full_disk_leaves_no_half_file() {
             folder.warns("inspect out.json.part => is the model of an unfinished run");
             fs::remove_file(part).unwrap();
         }
-        let left = folder.list();
-        let names = ["large.svm", "names.txt", "old.svm", "test.svm", "train.svm"];
-        assert_eq!(left, names, "{command}");
+        assert_eq!(folder.list(), names, "{command}");
     }
     assert_eq!(folder.read("old.svm"), "1 1:1\n");
 }

@@ -320,3 +320,41 @@ fn conversions_survive() {
     let outputs = &["out.svm"];
     job_in(folder, arguments, outputs, &[]).survive(long(5), 30);
 }
+
+/// After a kill there are files of the run before or of this one, and never both. Some may be missing.
+#[test]
+fn files_of_a_data_set_are_never_of_two_runs() {
+    let folder = Folder::empty();
+    folder.write("data.svm", generated(2000, 1600));
+    let names: String = (1..=1600)
+        .map(|column| format!("column {column}\n"))
+        .collect();
+    folder.write("data.names.txt", names);
+    let outputs = ["out.svm", "out.names.txt", "out.svm.query"];
+    let read = || outputs.map(|name| fs::read_to_string(folder.path(name)).ok());
+    let mut command = folder.command("convert data.svm --to lightgbm -o out.svm -q");
+    let begin = Instant::now();
+    assert!(command.status().unwrap().success());
+    let (new, time) = (read(), begin.elapsed());
+    assert!(new.iter().all(Option::is_some));
+    let mut random = ChaCha8Rng::seed_from_u64(40);
+    let mut killed = 0;
+    while killed < long(20) {
+        outputs.map(|name| folder.write(name, "old"));
+        let mut child = command.spawn().unwrap();
+        std::thread::sleep(time.mul_f64(random.random_range(0.0..1.1)));
+        child.kill().unwrap();
+        let done = child.wait().unwrap().success();
+        killed += usize::from(!done);
+        let found = read();
+        let is_old = found.iter().flatten().all(|text| text == "old");
+        let is_new = found
+            .iter()
+            .zip(&new)
+            .all(|(found, new)| found.is_none() || found == new);
+        assert!(
+            found == new || !done && (is_old || is_new),
+            "{killed}: {found:?}"
+        );
+    }
+}

@@ -1,9 +1,10 @@
 #![cfg(unix)]
 
 use std::fs::File;
-use std::io::Read;
+use std::io::{Read, Write as _};
 use std::process::{Child, Command, Output, Stdio};
 use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
 
 use rustix::pty::{OpenptFlags, openpt, ptsname, unlockpt};
 use serde_json::Value;
@@ -254,4 +255,60 @@ fn two_interrupts_leave_whole_files() {
     assert_eq!(folder.read("model.json"), "old");
     let model = folder.document("model.json.part");
     assert_eq!(model["unfinished"]["taken"], list(&model["steps"]).len());
+}
+
+/// Commands, and what the terminal shows once they are at work; those that read `-` get rows without an end.
+const AT_WORK: [(&str, &str); 11] = [
+    (
+        "select big.svm -k 1500 --lambda 1 --strategy lowmem",
+        "LQO error",
+    ),
+    ("select big.svm -k 50", "steps"),
+    ("tune big.svm -k 50", "steps"),
+    (
+        "tune big.svm -k 1500 --lambda 1,4 --strategy lowmem",
+        ", lambda ",
+    ),
+    (
+        "compare big.svm -k 1500 --lambda 1 --strategy lowmem",
+        "LQO error",
+    ),
+    ("train big.svm --lambda 1 --solver dual", "training"),
+    ("info - -k 5", "reading"),
+    ("predict model.json -", "reading"),
+    ("explain model.json - q", "reading"),
+    ("evaluate - --file-order", "reading"),
+    ("convert - -o copy.svm", "reading"),
+];
+
+/// How long a command works on after Ctrl-C.
+fn time_to_end(folder: &Folder, arguments: &str, line: &str) -> Duration {
+    let mut program = OnTerminal::spawn(folder, arguments);
+    let mut input = program.child.stdin.take().unwrap();
+    let rows = b"1 qid:q 1:1\n0 qid:q 2:1\n";
+    let fed = thread::spawn(move || while input.write_all(rows).is_ok() {});
+    let rest = program.wait_for(line);
+    thread::sleep(Duration::from_millis(100));
+    let begin = Instant::now();
+    signal(&program.child, "-INT");
+    let status = program.child.wait().unwrap();
+    let time = begin.elapsed();
+    let rest = rest.join().unwrap();
+    assert_eq!(status.code(), Some(130), "{arguments}: {rest}");
+    fed.join().unwrap();
+    time
+}
+
+/// The shortest of three times, as other processes may hold one up.
+#[test]
+fn an_interrupt_ends_every_command_within_a_second() {
+    let folder = Folder::new();
+    folder.write("big.svm", generated(3_000, 6_000));
+    folder.run("select train.svm -k 2 --lambda 1 -o model.json");
+    for (arguments, line) in AT_WORK {
+        let times = [(); 3].map(|()| time_to_end(&folder, arguments, line));
+        println!("{times:?}: {arguments}");
+        let ended = times.iter().any(|time| *time < Duration::from_secs(1));
+        assert!(ended, "{arguments}: {times:?}");
+    }
 }
