@@ -25,7 +25,6 @@
 //! - [`metrics`]: measures of rankings, in two conventions.
 //! - [`peers`]: ranks that share the columns of a job.
 //! - [`columns`]: classes of equal columns, each of which is one candidate.
-//! - [`candidates`]: column classes of this rank and of other ranks.
 //! - [`ridge`]: RankRLS without selection: parameters, solvers and hold-outs.
 //! - [`greedy`]: options and results of a selection, with [`greedy::strategy`] for your own strategies and
 //!   [`greedy::job`] for front ends.

@@ -437,7 +437,7 @@ impl<'a> Comparison<'a> {
             let sizes = [counted(test.rows, "row"), counted(test.queries, "query")].join(", ");
             let _ = writeln!(text, "test data: {file}, {sizes}, {rules}");
         }
-        let _ = writeln!(text, "\n{}\n{}", self.table().text(), self.notes());
+        let _ = write!(text, "\n{}\n{}", self.table().text(), self.notes());
         if self.ran().any(|row| row.one.kind.distils()) {
             text += BIASED;
         }

@@ -6,6 +6,7 @@
 
 use std::fs::{self, File, Metadata};
 use std::io::{self, ErrorKind};
+use std::mem;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -21,13 +22,26 @@ fn begun() -> MutexGuard<'static, Vec<PathBuf>> {
     BEGUN.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Deletes all unfinished files and folders. The process has to end then.
+/// Takes away all that is unfinished. The process has to end then: its files and folders are gone, and a thread that
+/// begins another waits for ever.
 pub fn take_away() {
-    for path in begun().drain(..) {
-        // The path is a file or a folder. The other call does nothing.
-        let _ = fs::remove_file(&path);
-        let _ = fs::remove_dir_all(&path);
+    let mut all = begun();
+    for path in all.drain(..) {
+        if fs::remove_file(&path).is_err() {
+            remove_folder(&path);
+        }
     }
+    mem::forget(all);
+}
+
+/// Removes a folder, in which each thread may give the file that it has begun its name meanwhile.
+fn remove_folder(path: &Path) {
+    const TRIES: usize = 100;
+    let is_gone = || match fs::remove_dir_all(path) {
+        Ok(()) => true,
+        Err(error) => error.kind() == ErrorKind::NotFound && !path.exists(),
+    };
+    let _gone = (0..TRIES).any(|_| is_gone());
 }
 
 /// An entry of [`BEGUN`], until it is dropped.
@@ -35,9 +49,13 @@ pub fn take_away() {
 struct Begun(PathBuf);
 
 impl Begun {
-    fn new(path: &Path) -> Self {
-        begun().push(path.to_owned());
-        Self(path.to_owned())
+    /// What `begin` makes, with its path. None of both is there without the other when all is [taken
+    /// away](take_away).
+    fn with<T>(begin: impl FnOnce() -> io::Result<(T, PathBuf)>) -> io::Result<(T, Self)> {
+        let mut all = begun();
+        let (made, path) = begin()?;
+        all.push(path.clone());
+        Ok((made, Self(path)))
     }
 }
 
@@ -68,7 +86,7 @@ impl Unfinished {
         options.read(true).write(true).create_new(true);
         let mut builder = Builder::new();
         builder.prefix(PREFIX);
-        let begin = |name: &Path| Ok((options.open(name)?, Begun::new(name)));
+        let begin = |name: &Path| Begun::with(|| Ok((options.open(name)?, name.to_owned())));
         let ((file, begun), standby) = builder.make_in(folder(path), begin)?.into_parts();
         if let Some(replaced) = replaced {
             take_rights(&file, &replaced)?;
@@ -183,10 +201,14 @@ impl UnfinishedFolder {
 
             builder.permissions(fs::Permissions::from_mode(0o777));
         }
-        let folder = builder.tempdir_in(folder(path))?;
+        let (folder, begun) = Begun::with(|| {
+            let made = builder.tempdir_in(folder(path))?;
+            let own = made.path().to_owned();
+            Ok((made, own))
+        })?;
         Ok(Self {
-            _begun: Begun::new(folder.path()),
             folder,
+            _begun: begun,
             path: path.to_owned(),
         })
     }

@@ -62,7 +62,10 @@ fn test_measures_have_errors_and_differences() {
     for (place, (entry, ranking)) in entries.iter().zip(list(&judged["rankings"])).enumerate() {
         let last = list(&entry["steps"]).last().unwrap();
         for measure in ["cindex", "mrr"] {
-            assert_eq!(last["test"][measure], ranking[measure], "{measure}");
+            assert_eq!(
+                last["test"][measure], ranking["metrics"][measure],
+                "{measure}"
+            );
             let errors = [&last["standard_errors"], &ranking["standard_errors"]];
             assert_eq!(errors[0][measure], errors[1][measure], "{measure}");
             let paired = &entry["paired"];

@@ -308,7 +308,9 @@ fn a_name_that_only_a_folder_has_is_no_file() {
             "evaluate absent.svm --file-order --csv",
             "convert absent.svm -o",
         ] {
-            folder.refused(&format!("{command} {name} => ends in a slash"));
+            folder.refused(&format!(
+                "{command} {name} => a name with a slash at its end names a folder"
+            ));
         }
     }
     assert_eq!(folder.list(), before);

@@ -326,10 +326,10 @@ fn conversions_survive() {
 fn files_of_a_data_set_are_never_of_two_runs() {
     let folder = Folder::empty();
     folder.write("data.svm", generated(2000, 1600));
-    let names: String = (1..=1600)
+    let names: Vec<String> = (1..=1600)
         .map(|column| format!("column {column}\n"))
         .collect();
-    folder.write("data.names.txt", names);
+    folder.write("data.names.txt", names.concat());
     let outputs = ["out.svm", "out.names.txt", "out.svm.query"];
     let read = || outputs.map(|name| fs::read_to_string(folder.path(name)).ok());
     let mut command = folder.command("convert data.svm --to lightgbm -o out.svm -q");
@@ -340,7 +340,9 @@ fn files_of_a_data_set_are_never_of_two_runs() {
     let mut random = ChaCha8Rng::seed_from_u64(40);
     let mut killed = 0;
     while killed < long(20) {
-        outputs.map(|name| folder.write(name, "old"));
+        for name in outputs {
+            folder.write(name, "old");
+        }
         let mut child = command.spawn().unwrap();
         std::thread::sleep(time.mul_f64(random.random_range(0.0..1.1)));
         child.kill().unwrap();

@@ -187,7 +187,7 @@ fn test_data_that_count_from_1_are_told_where_they_show_it() {
     );
     folder.write(
         "one.svm",
-        "1 qid:1 1:1 2:1\n0 qid:1 3:1\n1 qid:2 1:2\n0 qid:2 2:1 3:1\n",
+        "1 qid:3 1:1 2:1\n0 qid:3 3:1\n1 qid:4 1:2\n0 qid:4 2:1 3:4\n",
     );
     let told = "dropped 2 non-zeros in 1 column unknown to the training data, and no row has the index 0: \
                 --zero-based is of all data";
@@ -205,7 +205,7 @@ fn test_data_that_count_from_1_are_told_where_they_show_it() {
         folder.scores(&format!("predict model.json {data}"))
     };
     let expected = scores(select, "zero.svm --zero-based");
-    assert_eq!(scores(counted, "one.svm"), expected);
+    assert_eq!(scores(counted, "from-one.svm"), expected);
     // Columns that the training data lack are nothing else, where a row has the index 0.
     folder.write("more.svm", "1 qid:1 0:1 3:1\n0 qid:1 1:1\n");
     let (_, errors) = folder.run(&format!("{select} --test more.svm"));

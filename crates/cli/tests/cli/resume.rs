@@ -1,9 +1,10 @@
 use std::fs;
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::Write;
 use std::os::unix::fs::symlink;
 use std::thread::sleep;
 use std::time::Duration;
 
+use crate::signals::OnTerminal;
 use crate::support::{Folder, TRAIN, generated, keys, list};
 
 const SELECT: &str = "select train.svm --names names.txt --lambda 0.5 --strategy bounded";
@@ -307,60 +308,18 @@ fn a_second_run_does_not_write_the_same_model() {
     // A run that began before there was any work finds it at its first step.
     let part = folder.read("model.json.part");
     fs::remove_file(folder.path("model.json.part")).unwrap();
-    let mut late = folder.spawn("select - -k 9 --lambda 1 -v -o model.json");
-    let mut errors = BufReader::new(late.stderr.take().unwrap());
-    let mut line = String::new();
-    while !line.contains("reading") {
-        line.clear();
-        assert!(errors.read_line(&mut line).unwrap() > 0);
-    }
+    let late = OnTerminal::spawn(&folder, "select - -k 9 --lambda 1 -o model.json");
+    let rest = late.wait_for("reading");
+    let mut late = late.child;
     folder.write("model.json.part", &part);
     late.stdin
         .take()
         .unwrap()
         .write_all(generated(300, 200).as_bytes())
         .unwrap();
-    let mut rest = String::new();
-    errors.read_to_string(&mut rest).unwrap();
+    let rest = rest.join().unwrap();
     assert_eq!(late.wait().unwrap().code(), Some(1), "{rest}");
     assert!(rest.contains("found that of another run"), "{rest}");
     assert_eq!(folder.read("model.json.part"), part);
     assert_eq!(folder.read("model.json"), "old");
-}
-
-/// The script of the page resumes a killed night, and begins anew after a finished one.
-#[test]
-fn the_job_for_every_night_goes_on_where_it_was_killed() {
-    let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/how-do-i.md");
-    let page = fs::read_to_string(page).unwrap();
-    let (_, recipe) = page.split_once("### A job for every night").unwrap();
-    let (_, script) = recipe.split_once("```sh\n").unwrap();
-    let (script, _) = script.split_once("```").unwrap();
-    let folder = Folder::empty();
-    symlink(folder.command("").get_program(), folder.path("rankrls")).unwrap();
-    let night = || {
-        let mut shell = std::process::Command::new("sh");
-        shell.current_dir(folder.path(""));
-        shell.args(["-c", &format!("PATH=.:$PATH\n{script}")]);
-        let output = shell.output().unwrap();
-        let errors = String::from_utf8(output.stderr).unwrap();
-        assert!(output.status.success(), "{errors}");
-        (folder.read("nightly.json"), errors)
-    };
-    let (whole, _) = night();
-    folder.run("select @sentences -k 5 --lambda 4 -o nightly.json");
-    folder.run("select @sentences -k 5 --lambda 1/16u -o five.json");
-    let mut work = folder.document("five.json");
-    work["unfinished"] = serde_json::json!({"taken": 5, "asked": 20});
-    folder.write("nightly.json.part", work.to_string());
-    let (again, errors) = night();
-    assert!(
-        errors.contains("going on after 5 of 20 features"),
-        "{errors}"
-    );
-    assert_eq!(again, whole);
-    assert!(!folder.path("nightly.json.part").exists());
-    let (again, errors) = night();
-    assert!(!errors.contains("going on"), "{errors}");
-    assert_eq!(again, whole);
 }

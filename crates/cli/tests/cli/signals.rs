@@ -12,13 +12,13 @@ use serde_json::Value;
 use crate::support::{Folder, generated, list};
 
 /// A program whose standard error is a terminal.
-struct OnTerminal {
-    child: Child,
+pub(crate) struct OnTerminal {
+    pub(crate) child: Child,
     terminal: File,
 }
 
 impl OnTerminal {
-    fn spawn(folder: &Folder, arguments: &str) -> Self {
+    pub(crate) fn spawn(folder: &Folder, arguments: &str) -> Self {
         let terminal = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
         unlockpt(&terminal).unwrap();
         let name = ptsname(&terminal, Vec::new()).unwrap().into_string();
@@ -33,7 +33,7 @@ impl OnTerminal {
     }
 
     /// Waits until the terminal shows `text`. The rest is read so that nothing waits.
-    fn wait_for(&self, text: &str) -> JoinHandle<String> {
+    pub(crate) fn wait_for(&self, text: &str) -> JoinHandle<String> {
         let mut terminal = self.terminal.try_clone().unwrap();
         let mut shown = Vec::new();
         let mut some = [0; 4096];
