@@ -12,6 +12,7 @@ use crate::data::dataset::Dataset;
 use crate::data::missing::Missing;
 use crate::data::names::{FeatureNames, IndexBase};
 use crate::data::packed::Packed;
+use crate::data::sidecar::names_beside;
 use crate::memory::Memory;
 
 /// Data as it was read.
@@ -75,6 +76,7 @@ pub struct ReadOptions {
     pub(super) unlabelled: bool,
     pub(super) width: Option<usize>,
     pub(super) names: Option<PathBuf>,
+    pub(super) beside: bool,
     pub(super) memory: Memory,
     /// Bytes of text that a thread parses at a time.
     pub(super) chunk: Option<usize>,
@@ -130,6 +132,10 @@ impl ReadOptions {
         /// A file with the names of the columns, see [`read_names`](super::read_names). Default: none.
         names: impl Into<Option<PathBuf>> => names;
 
+        /// Whether a file beside the data has the names of the columns, where there is one and no other was given:
+        /// [`names_beside`]. A table has its own. Default: no; [`Dataset::read`] takes them.
+        names_beside: bool => beside;
+
         /// Bytes that may be taken while reading, in rows and in the columns made of them. Default: no
         /// limit. Text on its way, at most an eighth of what is left or three lines that are longer, is
         /// gone before the columns are made.
@@ -148,6 +154,15 @@ impl ReadOptions {
             IndexBase::One
         };
         self
+    }
+
+    /// The file with the names of the columns of the data at `path`, if there is one.
+    pub(super) fn names_of(&self, path: &Path) -> Option<PathBuf> {
+        let looks = self.beside && self.names.is_none() && !self.format.is_table(path);
+        looks
+            .then(|| names_beside(path))
+            .flatten()
+            .or_else(|| self.names.clone())
     }
 
     /// Bytes of text that a thread parses at a time.
