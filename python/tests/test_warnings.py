@@ -43,8 +43,8 @@ def test_row_numbers_are_told(estimator):
     assert told(lambda: estimator.fit(X, y, qid=qid)) == []
     numbers = np.arange(48.0)
     (message,) = told(lambda: estimator.fit(X.assign(index=numbers), y, qid=qid))
-    assert message.startswith("column 'index' counts the rows")
-    assert message.endswith("leave it out of the data")
+    assert message.startswith('column "index" counts the rows')
+    assert message.endswith('leave it out, of a table by ignore="index"')
     array = X.assign(index=numbers).to_numpy()
     (message,) = told(lambda: estimator.fit(array, y, qid=qid))
     assert message.startswith("column 2 counts the rows")

@@ -26,7 +26,7 @@ use std::sync::Arc;
 
 pub use crate::columns::share;
 use crate::columns::{ColumnClasses, Summary};
-use crate::data::{Feature, IndexBase, Queries};
+use crate::data::{Feature, Queries};
 use crate::peers::{Alone, Peers};
 
 /// The candidates of a selection: the column classes of this rank, and what there is to know about all others.
@@ -98,13 +98,6 @@ impl Candidates {
     /// Whether no column of the data can tell two examples of a query apart.
     pub fn is_empty(&self) -> bool {
         self.summary.column_classes == 0
-    }
-
-    /// These candidates with features that messages count from `base`.
-    #[must_use]
-    pub fn counted_from(mut self, base: IndexBase) -> Self {
-        self.classes.count_from(base);
-        self
     }
 
     /// A feature as the file of the data counts.

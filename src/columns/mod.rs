@@ -100,11 +100,6 @@ impl ColumnClasses {
         self.summary
     }
 
-    /// Messages count features from `base`.
-    pub(crate) fn count_from(&mut self, base: IndexBase) {
-        self.base = base;
-    }
-
     /// A feature as the file of the data counts.
     pub(crate) fn written(&self, feature: u32) -> u64 {
         self.base.written(feature)
