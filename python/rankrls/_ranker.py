@@ -270,7 +270,7 @@ class Ranker(RegressorMixin, BaseEstimator):
                 "can weigh differently; choose their weights with query_weight="
             )
         for name in others:
-            remedy = f": {_data.GIVE_QUERIES}" if name == "group" else ""
+            remedy = f": {_data.GIVE_QUERIES}" if name.startswith("group") else ""
             raise TypeError(f"fit() got an unexpected keyword argument {name!r}{remedy}")
 
     def _adopt(self, model: _rankrls.Model) -> dict[str, Any]:

@@ -171,6 +171,8 @@ struct Found {
     /// Share of its features that the reference has too.
     overlap: Option<f64>,
     steps: Vec<StepRow>,
+    #[serde(skip)]
+    warnings: Vec<Warning>,
 }
 
 #[derive(Serialize)]
@@ -255,12 +257,8 @@ pub(crate) fn run(args: &CompareArgs, session: &Session<'_>) -> Result<ExitCode>
         };
     }
     console.warn_all(Warning::of_queries(&input.train));
-    for row in comparison.ran() {
-        let (name, taken, asked) = (&row.one.name, row.found.steps.len(), args.k);
-        if taken < asked {
-            let warning = Warning::of_exhausted(taken, asked);
-            console.warn(format_args!("{name} {warning}"));
-        }
+    for (warning, names) in comparison.warnings() {
+        console.warn(format_args!("{}: {warning}", names.join(", ")));
     }
     session.end(&results, &comparison, || comparison.text(), Ok(()))
 }
@@ -338,6 +336,7 @@ impl CompareArgs {
             evaluated: Some(selection.steps.iter().map(|step| step.evaluated).sum()),
             overlap: None,
             steps: selection.steps.iter().enumerate().map(row).collect(),
+            warnings: selection.warnings(),
         }))
     }
 }
@@ -362,6 +361,20 @@ impl<'a> Comparison<'a> {
     /// The strategies that selected.
     fn ran(&self) -> impl Iterator<Item = &Row<'a>> {
         self.strategies.iter().filter(|row| row.error.is_none())
+    }
+
+    /// The warnings of the results, each once, with the names of its strategies.
+    fn warnings(&self) -> Vec<(&Warning, Vec<&str>)> {
+        let mut all: Vec<(&Warning, Vec<&str>)> = Vec::new();
+        for row in self.ran() {
+            for warning in &row.found.warnings {
+                match all.iter_mut().find(|(known, _)| *known == warning) {
+                    Some((_, names)) => names.push(&row.one.name),
+                    None => all.push((warning, vec![&row.one.name])),
+                }
+            }
+        }
+        all
     }
 
     /// The reasons of the strategies that did not run.
