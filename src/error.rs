@@ -30,11 +30,12 @@ pub enum Kind {
     Stopped,
 }
 
-/// Why a function failed.
-#[derive(Debug, Clone)]
+/// Why a function could not do what it was asked. Its [`Debug`](fmt::Debug) is its text: programs whose `main`
+/// returns it print that.
+#[derive(Clone)]
 pub struct Error(Box<Inner>);
 
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 struct Inner {
     kind: Kind,
     text: String,
@@ -111,6 +112,12 @@ impl fmt::Display for Error {
     }
 }
 
+impl fmt::Debug for Error {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, formatter)
+    }
+}
+
 impl StdError for Error {
     fn source(&self) -> Option<&(dyn StdError + 'static)> {
         let source = self.0.source.as_deref()?;
@@ -140,3 +147,24 @@ macro_rules! ensure {
     };
 }
 pub(crate) use ensure;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_program_that_ends_by_an_error_prints_its_sentence() {
+        let refused = crate::Dataset::read("no-such.svm").unwrap_err();
+        let errors = [
+            Error::options("k: expected 1 or more, found 0"),
+            refused.into(),
+        ];
+        for (error, kind) in errors.iter().zip([Kind::Options, Kind::File]) {
+            let main: Result<()> = Err(error.clone());
+            assert_eq!(format!("{main:?}"), format!("Err({error})"));
+            assert_eq!(error.kind(), kind);
+        }
+        let told = "no-such.svm: expected a readable file, found ";
+        assert!(format!("{:?}", errors[1]).starts_with(told));
+    }
+}

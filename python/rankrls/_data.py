@@ -18,7 +18,7 @@ import sklearn
 from joblib import cpu_count
 from joblib.parallel import get_active_backend
 from numpy.typing import NDArray
-from sklearn.exceptions import DataConversionWarning
+from sklearn.exceptions import DataConversionWarning, NotFittedError
 from sklearn.utils import assert_all_finite, check_random_state, column_or_1d
 from sklearn.utils._param_validation import Interval
 from sklearn.utils.validation import _get_feature_names
@@ -112,6 +112,54 @@ def column_names(X: Any) -> list[str] | None:
     """Names of the columns of a frame, or of data from `read` with names."""
     names = getattr(X, "feature_names", None) if is_sparse(X) else _get_feature_names(X)
     return None if names is None else list(names)
+
+
+def named(X: Any, given: Any) -> list[str] | None:
+    """Names of all columns of `X`: its own, or those that are `given` to `fit`."""
+    own = column_names(X)
+    own = None if own is None else [text(name, "the name of a column") for name in own]
+    if given is None:
+        return own if own is None or len(own) == X.shape[1] else None
+    found = _names_of(given)
+    if found == own:
+        return own
+    if len(found) != X.shape[1]:
+        raise ValueError(
+            f"feature_names: expected {X.shape[1]} names, one a column of X, found {len(found)}"
+        )
+    places: dict[str, int] = {}
+    for column, name in enumerate(found):
+        if not isinstance(name, str):
+            raise ValueError(f"feature_names: expected text, found {name!r} at {column}")
+        text(name, "feature_names")
+        if own is not None and name != own[column]:
+            raise ValueError(
+                f"feature_names: column {column} is {own[column]!r} in X, found {name!r}"
+            )
+        first = places.setdefault(name, column)
+        if first != column:
+            raise ValueError(
+                f"feature_names: expected each name once, found {name!r} at {first} and {column}"
+            )
+    return [str(name) for name in found]
+
+
+def _names_of(given: Any) -> list[Any]:
+    """Names that stand in an array, or that a fitted transformer has for its output."""
+    if hasattr(given, "get_feature_names_out"):
+        try:
+            return list(given.get_feature_names_out())
+        except NotFittedError as error:
+            raise ValueError(
+                f"feature_names: expected a transformer that is fitted, found {given!r}: a search "
+                "fits copies of it, whose names are known after the search"
+            ) from error
+    if isinstance(given, (str, bytes, Mapping, Set)) or not isinstance(given, Iterable):
+        raise ValueError(
+            "feature_names: expected a name for each column, or the fitted transformer that X "
+            f"comes of, found {given!r}"
+        )
+    return list(given)
 
 
 def canonical(X: Any) -> Any:
@@ -321,6 +369,7 @@ def training(
     teacher: Any = None,
     validation: Any = None,
     *,
+    names: list[str] | None = None,
     least: int = 2,
 ) -> dict[str, Any]:
     """Training data for the compiled part, with at least `least` queries."""
@@ -334,6 +383,7 @@ def training(
         )
     return {
         "x": matrix,
+        "names": names,
         "y": row_values(y, rows, "y"),
         "codes": codes,
         "ids": id_texts(ids),
@@ -487,8 +537,8 @@ def choices(values: Any, name: str) -> tuple[str | None, list[str]]:
     return None, found
 
 
-def included(values: Any, names: list[str] | None, columns: int) -> list[int] | None:
-    """Columns by names or numbers. The compiled part counts them from 1."""
+def included(values: Any) -> list[str | int] | None:
+    """Columns by names, or by numbers from 0."""
     if values is None:
         return None
     alone = isinstance(values, (str, Integral))
@@ -502,9 +552,7 @@ def included(values: Any, names: list[str] | None, columns: int) -> list[int] | 
             raise ValueError(
                 f"include: expected names of columns, or numbers from 0 on, found {each!r}"
             )
-    named = names is not None and any(isinstance(each, str) for each in found)
-    texts = [text(name, "the name of a column") for name in names or ()] if named else None
-    return [number + 1 for number in _rankrls.included(found, texts, columns)]
+    return found
 
 
 def listed(values: Any, name: str) -> str | None:
@@ -520,12 +568,7 @@ if sys.version_info >= (3, 12):
     }
 
 
-def tell(found: Iterable[Sequence[Any]], names: Sequence[str] | None = None) -> None:
-    """Gives warnings to the caller's caller. Each has a text, and the column that it is about.
-
-    With `names`, a column is called by its name.
-    """
-    for message, column in found:
-        if column is not None and names is not None:
-            message = f"column {str(names[column])!r} {message.removeprefix(f'column {column} ')}"
+def tell(found: Iterable[str]) -> None:
+    """Gives warnings to the caller's caller."""
+    for message in found:
         warnings.warn(message, UserWarning, **_CALLER)

@@ -109,7 +109,7 @@ class _Selecting(SelectorMixin, Ranker):
         """
         check_is_fitted(self)
         known = self._check_names(X, _data.column_names(X))
-        return super().transform(_data.handed(known))
+        return super(_Selecting, self._as_checked()).transform(_data.handed(known))
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
         """The names of the selected columns, in the order of `X`.
@@ -125,7 +125,7 @@ class _Selecting(SelectorMixin, Ranker):
             The names. A column without a name is an x and its number.
         """
         check_is_fitted(self)
-        named = list(zip(self.selected_.tolist(), self.model_.names, strict=True))
+        named = list(zip(self.selected_.tolist(), self._feature_names(), strict=True))
         if input_features is not None or hasattr(self, "feature_names_in_"):
             names: NDArray[np.object_] = super().get_feature_names_out(input_features)
             # One for each column, and equal to the names that scikit-learn knows.
@@ -223,6 +223,7 @@ class _Selecting(SelectorMixin, Ranker):
         qid: Any = None,
         teacher: Any = None,
         X_validation: Any = None,
+        feature_names: Any = None,
         callback: Callable[[Any], Any] | None = None,
         **refused: Any,
     ) -> Self:
@@ -249,6 +250,10 @@ class _Selecting(SelectorMixin, Ranker):
         X_validation : {array-like, sparse matrix} of shape (m_val, n), optional
             Rows whose values strategy "fs-ed" compares densities at. By default the rows of
             `X`. Nothing routes them: cross-validation would cut them as it cuts `X`.
+        feature_names : array-like of str of shape (n,) or fitted transformer, optional
+            Names of the columns, where `X` has none: a sparse matrix, or an array. Of a fitted
+            transformer, whose output `X` is, its `get_feature_names_out`. In a pipeline, this may
+            be the step before; not in a search, which fits copies of that step.
         callback : callable, optional
             Called with each `Step` of `GreedyRankRLS`, or `TuneStep` of every selection of
             `GreedyRankRLSCV`. A true result ends the selection there, or all selections. The
@@ -274,12 +279,11 @@ class _Selecting(SelectorMixin, Ranker):
         self._refuse(y, refused)
         self._validate_params()
         matrix = self._checked(X, fit=True)
+        names = self._named(X, feature_names)
         validation = None if X_validation is None else self._checked(X_validation, fit=False)
-        named = _data.column_names(X)
-        names = named if _data.is_sparse(X) else None
-        data = _data.training(matrix, y, qid, teacher, validation)
+        data = _data.training(matrix, y, qid, teacher, validation, names=names)
         options = self._options(matrix.shape[1])
-        options["include"] = _data.included(self.include, named, matrix.shape[1])
+        options["include"] = _data.included(self.include)
         found, model, ended = self._search(data, options, callback, self._folds(X, y, qid))
         path = SelectionPath._of(found)
         if ended is None and model is None:
@@ -290,8 +294,8 @@ class _Selecting(SelectorMixin, Ranker):
         if ended is not None:
             self.partial_ = path
             raise ended
-        _data.tell(found["warnings"], getattr(self, "feature_names_in_", None))
-        self._adopt(model if names is None else model.with_names(names))
+        _data.tell(found["warnings"])
+        self._adopt(model)
         self.path_ = path
         return self
 

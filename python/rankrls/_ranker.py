@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import os
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 import scipy.sparse as sp
@@ -17,6 +19,9 @@ from sklearn.utils import check_array
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from . import _data, _rankrls, metrics
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
 
 Scale = Literal["auto", "none", "sd", "max"]
 Labels = Literal["auto", "raw", "sqrt-sd", "unit"]
@@ -94,6 +99,8 @@ class Ranker(RegressorMixin, BaseEstimator):
         "n_jobs": _data.THREADS,
         "random_state": _data.SEED,
     }
+    # Whether the columns came with names of their own, in a frame or a table of the model.
+    _framed: bool
     n_jobs: int | None
     max_memory: int | str | None
 
@@ -154,10 +161,30 @@ class Ranker(RegressorMixin, BaseEstimator):
             "ensure_min_samples": 2 if fit else 1,
         }
         try:
-            return validate_data(self, _data.handed(X), reset=fit, **options)
+            estimator = self if fit else self._as_checked()
+            return validate_data(estimator, _data.handed(X), reset=fit, **options)
         except OverflowError as error:
             # An array of objects may hold whole numbers of any size.
             raise ValueError(f"X: expected numbers: {error}") from error
+
+    def _named(self, X: Any, given: Any) -> list[str] | None:
+        """Names of the columns of `X`, which `fit` keeps: its own, or those that are `given`."""
+        # Those of a frame scikit-learn has found, and compares them with those of other frames.
+        self._framed = hasattr(self, "feature_names_in_")
+        names = _data.named(X, given)
+        if names is not None and not self._framed:
+            self.feature_names_in_ = np.array(names, dtype=object)
+        return names
+
+    def _as_checked(self) -> Self:
+        """The estimator as scikit-learn checks data against it: where the names did not come in a
+        frame, data without names are what it was trained on.
+        """
+        if self._framed or not hasattr(self, "feature_names_in_"):
+            return self
+        nameless = copy.copy(self)
+        del nameless.feature_names_in_
+        return nameless
 
     def _rows(self, X: Any) -> Any:
         """Rows to score, checked like `_checked`. If columns have names, the columns of the
@@ -175,15 +202,23 @@ class Ranker(RegressorMixin, BaseEstimator):
 
     def _feature_names(self) -> list[str | None]:
         """Names of the features. None for an unknown name."""
-        names, known = getattr(self, "feature_names_in_", None), self.model_.names
-        return known if names is None else [names[feature] for feature in self.model_.features]
+        names = getattr(self, "feature_names_in_", None)
+        if names is None:
+            known: list[str | None] = self.model_.names
+            return known
+        if len(names) != self.n_features_in_:
+            raise ValueError(
+                f"feature_names_in_: expected {self.n_features_in_} names, one a column, found "
+                f"{len(names)}"
+            )
+        return [str(names[feature]) for feature in self.model_.features]
 
     def _are_features(self, X: Any, names: list[str]) -> bool:
         """Whether `X` is a frame that lacks columns but has those of the features."""
         known = self._feature_names()
         if not self._linear or _data.is_sparse(X) or len(names) == self.n_features_in_:
             return False
-        alone = not hasattr(self, "feature_names_in_") or len(names) == len(known)
+        alone = not self._framed or len(names) == len(known)
         return bool(alone and known and all(known) and set(known) <= set(names))
 
     def _refuse_twice(self, names: list[str]) -> None:
@@ -202,19 +237,16 @@ class Ranker(RegressorMixin, BaseEstimator):
         """`X`, unless its names differ from the names of the model's columns. scikit-learn
         compares the names of frames, if all names are known.
         """
-        all_known = hasattr(self, "feature_names_in_")
         if (
             names is None
-            or (all_known and not _data.is_sparse(X))
+            or (self._framed and not _data.is_sparse(X))
             or X.shape[1] != self.n_features_in_
         ):
             return X
-        features = self.model_.features.tolist()
-        known = (
-            enumerate(self.feature_names_in_)
-            if all_known
-            else zip(features, self.model_.names, strict=True)
-        )
+        own = self._feature_names()
+        known: Iterable[tuple[int, str | None]] = zip(self.model_.features, own, strict=True)
+        if self._framed:
+            known = enumerate(self.feature_names_in_)
         for column, name in known:
             found = names[column] if column < len(names) else None
             if name and found and name != found:
@@ -225,8 +257,7 @@ class Ranker(RegressorMixin, BaseEstimator):
                     "columns in their order"
                 )
         # The names have been compared here. scikit-learn would only warn that it knows none.
-        some_known = not all_known and any(self.model_.names)
-        return X if _data.is_sparse(X) or not some_known else np.asarray(X)
+        return X if _data.is_sparse(X) or self._framed or not any(own) else np.asarray(X)
 
     def _refuse(self, y: Any, others: dict[str, Any]) -> None:
         if y is None:
@@ -239,7 +270,7 @@ class Ranker(RegressorMixin, BaseEstimator):
                 "can weigh differently; choose their weights with query_weight="
             )
         for name in others:
-            remedy = f": {_data.GIVE_QUERIES}" if name == "group" else ""
+            remedy = f": {_data.GIVE_QUERIES}" if name.startswith("group") else ""
             raise TypeError(f"fit() got an unexpected keyword argument {name!r}{remedy}")
 
     def _adopt(self, model: _rankrls.Model) -> dict[str, Any]:
@@ -450,10 +481,9 @@ class Ranker(RegressorMixin, BaseEstimator):
             The document.
         """
         check_is_fitted(self)
-        names = getattr(self, "feature_names_in_", None)
-        if names is not None:
-            names = [_data.text(name, "the name of a column") for name in names]
-        document: bytes = self.model_.to_json(names)
+        names = self.feature_names_in_.tolist() if self._framed else None
+        model = self.model_ if self._framed else self.model_.with_names(self._feature_names())
+        document: bytes = model.to_json(names)
         text = document.decode()
         if path is not None:
             Path(path).write_text(text, encoding="utf-8")
@@ -496,6 +526,7 @@ class Ranker(RegressorMixin, BaseEstimator):
         estimator = cls()
         estimator._adopt(model)
         names = model.column_names
+        estimator._framed = bool(names)
         if names:
             estimator.feature_names_in_ = np.array(names, dtype=object)
         return estimator

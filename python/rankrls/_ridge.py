@@ -189,6 +189,7 @@ class RankRLS(Ranker):
         pairs: Any = None,
         basis: Any = None,
         holdout: Any = None,
+        feature_names: Any = None,
         **refused: Any,
     ) -> RankRLS:
         """Fits weights to all columns, or coefficients to rows.
@@ -212,6 +213,8 @@ class RankRLS(Ranker):
             Whether each row belongs to the basis, in place of the parameter.
         holdout : array-like of shape (m,) or (p,), optional
             The fold of each row, or of each of `pairs`, in place of the parameter.
+        feature_names : array-like of str of shape (n,) or fitted transformer, optional
+            Names of the columns, as in `GreedyRankRLS`.
         **refused
             Other arguments are refused. Only `sample_weight` may be None.
 
@@ -242,9 +245,9 @@ class RankRLS(Ranker):
                 f"only rows of one query are compared: {_data.GIVE_QUERIES}; "
                 f"qid=np.zeros({rows}) compares all rows. {_data.ROUTE_QUERIES}"
             )
-        data = _data.training(matrix, np.zeros(rows) if y is None else y, qid, least=0)
+        names = self._named(X, feature_names)
+        data = _data.training(matrix, np.zeros(rows) if y is None else y, qid, names=names, least=0)
         labels = None if y is None else data["y"]
-        names = _data.column_names(X) if _data.is_sparse(X) else None
         preferences = None if pairs is None else _data.preferences(pairs, rows, labels)
         folds: Any = self.holdout
         if holdout is not None:
@@ -273,9 +276,8 @@ class RankRLS(Ranker):
         }
         found = _rankrls.train(data, _data.document(training), _data.threads(self.n_jobs))
         report = json.loads(found["report"])
-        _data.tell(report["warnings"], getattr(self, "feature_names_in_", None))
-        model = found["model"]
-        self._adopt(model if names is None else model.with_names(names))
+        _data.tell(report["warnings"])
+        self._adopt(found["model"])
         self.choice_ = report["choice"]
         self.unit_ = report["unit"]
         self.solver_ = report["solver"]

@@ -53,8 +53,34 @@ def _by_features(ax: Axes, quantity: str) -> Axes:
     return ax
 
 
+# So many names stand beside the points of a line, and so many characters of each.
+_NAMED, _LETTERS = 20, 24
+
+
+def _name_points(ax: Axes, model: Any, values: Any) -> None:
+    """Writes the names of the features of `model`, where it has some, beside these values."""
+    names = model._feature_names() if hasattr(model, "predict") else []
+    if not any(names) or len(values) > _NAMED:
+        return
+    for place, value in enumerate(values):
+        name = str(names[place] or "")
+        short = name if len(name) <= _LETTERS else f"{name[: _LETTERS - 1]}…"
+        ax.annotate(
+            short,
+            (place + 1, value),
+            xytext=(2, 4),
+            textcoords="offset points",
+            rotation=60,
+            fontsize=7,
+            # A dollar sign is none of a formula.
+            parse_math=False,
+        )
+
+
 def path(model: Any, *, ax: Axes | None = None, what: str = "lqo_error") -> Axes:
     """The leave-query-out error, or the concordance index, after each step of a selection.
+
+    Up to 20 points have the name of the feature that was added, where the model knows names.
 
     Parameters
     ----------
@@ -95,13 +121,15 @@ def path(model: Any, *, ax: Axes | None = None, what: str = "lqo_error") -> Axes
     strategy = getattr(model, "strategy_", "") or getattr(model, "strategy", "")
     colour = _COLOURS.get(strategy, "#59636e")
     ax.plot(np.arange(1, len(values) + 1), values, marker=".", markersize=4, color=colour)
+    _name_points(ax, model, values)
     return _by_features(ax, titles[what])
 
 
 def tuning(model: Any, *, ax: Axes | None = None, metric: str | None = None) -> Axes:
     """The value of the models of a `GreedyRankRLSCV`, a line for each ridge parameter.
 
-    A strategy has a colour. The line with the chosen model is dark, the others are light.
+    A strategy has a colour. The line with the chosen model is dark, and has the names of the chosen
+    features, as in `path`; the others are light.
 
     Parameters
     ----------
@@ -151,6 +179,7 @@ def tuning(model: Any, *, ax: Axes | None = None, metric: str | None = None) -> 
                 continue
             ax.plot(features, values, color=colour, linewidth=2, zorder=3)
             chosen = features == model.n_features_to_select_
+            _name_points(ax, model, values[features <= model.n_features_to_select_])
             ax.errorbar(
                 features[chosen],
                 values[chosen],

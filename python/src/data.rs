@@ -12,7 +12,7 @@ use numpy::{Element, IntoPyArray, PyArray1, PyArray2, PyArrayMethods, PyUntypedA
 use pyo3::prelude::*;
 use rankrls::data::read::Missing;
 use rankrls::memory::Bytes;
-use rankrls::{Dataset, GreedyRankRls, Queries, StrategyKind};
+use rankrls::{Dataset, FeatureNames, GreedyRankRls, IndexBase, Queries, StrategyKind};
 use rayon::prelude::*;
 use sprs::CsMatI;
 
@@ -258,6 +258,8 @@ impl<'py, T: Element> IntoPyObject<'py> for Array<T> {
 #[pyo3(from_item_all)]
 pub(crate) struct Data<'py> {
     x: Matrix<'py>,
+    /// Names of the columns.
+    names: Option<Vec<String>>,
     y: Bound<'py, PyArray1<f64>>,
     codes: Bound<'py, PyArray1<i64>>,
     ids: Vec<String>,
@@ -268,6 +270,7 @@ pub(crate) struct Data<'py> {
 /// A copy of data, for work beside Python.
 pub(crate) struct CopiedData {
     x: Copied,
+    names: Option<FeatureNames>,
     y: Vec<f64>,
     codes: Vec<i64>,
     ids: Vec<String>,
@@ -289,6 +292,7 @@ impl Data<'_> {
     pub(crate) fn copied(&self) -> Result<CopiedData> {
         Ok(CopiedData {
             x: self.x.copied()?,
+            names: self.names.as_deref().map(|names| names.iter().collect()),
             y: copied(&self.y)?,
             codes: copied(&self.codes)?,
             ids: self.ids.clone(),
@@ -299,7 +303,8 @@ impl Data<'_> {
 }
 
 impl CopiedData {
-    /// The data set. Moves the rows of a scattered query together. Columns count from 1 in models, as in files.
+    /// The data set. Rows whose queries are not in one piece are moved together. Columns count from 0, as Python
+    /// counts them.
     pub(crate) fn dataset(self) -> Result<Dataset<'static>> {
         let id = |&code: &i64| {
             let position = usize::try_from(code).unwrap_or(usize::MAX);
@@ -307,6 +312,10 @@ impl CopiedData {
         };
         let row_ids: Vec<&str> = self.codes.iter().map(id).collect();
         let mut data = self.x.labelled(self.y)?.regrouped(&row_ids)?;
+        data = data.with_index_base(IndexBase::Zero);
+        if let Some(names) = self.names {
+            data = data.with_names(names)?;
+        }
         if let Some(scores) = self.teacher {
             let scores = data.in_row_order(&scores)?;
             data = data.with_teacher(scores)?;

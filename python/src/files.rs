@@ -7,7 +7,7 @@ use numpy::ToPyArray;
 use pyo3::exceptions::PyOSError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use rankrls::data::read::{Format, ReadOptions, TableOptions, names_beside, read_names};
+use rankrls::data::read::{Format, ReadOptions, TableOptions};
 use rankrls::data::{Dataset, Output};
 use rankrls::memory::{Bytes, Memory};
 use rankrls::{IndexBase, Warning};
@@ -55,6 +55,7 @@ impl Reading {
             .zero_based(self.zero_based)
             .width(self.width)
             .names(self.names.clone())
+            .names_beside(true)
             .table(TableOptions {
                 label: self.label.clone(),
                 query: self.query.clone(),
@@ -69,19 +70,14 @@ impl Reading {
 #[pyfunction]
 pub(crate) fn read(py: Python<'_>, path: PathBuf, reading: Reading) -> Result<Bound<'_, PyDict>> {
     let options = reading.options()?;
-    let (data, beside, mut warnings) = job::finish(py, 0, || {
+    let (data, mut warnings) = job::finish(py, 0, || {
         options.check_effects([&*path])?;
         let loaded = options.read(&path)?;
         let warnings = Warning::of_loaded(&loaded);
-        let data = loaded.dataset;
-        // Tables have their own names, and names asked for win over a file beside the data.
-        let beside = names_beside(&path).filter(|_| data.names().is_none());
-        // Nobody asked for this file: ignore it if it has no names.
-        let beside = beside.and_then(|file| read_names(&file, reading.memory()).ok());
-        Ok((data, beside, warnings))
+        Ok((loaded.dataset, warnings))
     })?;
     let matrix = Compressed::new(&data, &path, reading.max_memory)?;
-    let (queries, names) = (data.queries(), data.names().or(beside.as_ref()));
+    let queries = data.queries();
     let result = PyDict::new(py);
     match matrix.bounds {
         Bounds::Narrow(bounds) => result.set_item("indptr", Array(bounds))?,
@@ -95,6 +91,7 @@ pub(crate) fn read(py: Python<'_>, path: PathBuf, reading: Reading) -> Result<Bo
     let ids = queries.ids().map(|ids| ids.iter().collect::<Vec<_>>());
     result.set_item("ids", ids)?;
     let columns = data.width();
+    let names = data.names();
     let names = names.map(|names| names.iter().take(columns).collect::<Vec<_>>());
     result.set_item("names", names)?;
     warnings.extend(Warning::of_names(&data));

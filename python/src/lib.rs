@@ -32,7 +32,7 @@ mod _rankrls {
     #[pymodule_export]
     use super::model::{Model, fill};
     #[pymodule_export]
-    use super::select::{free_memory, included, memory_size, select};
+    use super::select::{free_memory, memory_size, select};
     #[pymodule_export]
     use super::train::train;
     #[pymodule_export]

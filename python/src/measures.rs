@@ -8,7 +8,7 @@ use rankrls::{Queries, Warning};
 use crate::data::{Array, copied};
 use crate::errors::Result;
 use crate::job;
-use crate::warnings::{Told, told};
+use crate::warnings::told;
 
 /// The name of a measure, the measure in JSON, and its value for each query: nan if a query has none.
 type Measured = (String, String, Array<f64>);
@@ -23,7 +23,7 @@ pub(crate) fn evaluate(
     sizes: Vec<usize>,
     convention: &str,
     threads: usize,
-) -> Result<(Vec<Measured>, Vec<Told>)> {
+) -> Result<(Vec<Measured>, Vec<String>)> {
     let metrics = parse_list(metrics)?;
     let convention: Convention = convention.parse()?;
     let queries = Queries::from_sizes(&sizes)?;

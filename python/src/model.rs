@@ -4,24 +4,31 @@ use std::path::Path;
 
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
-use rankrls::data::Strings;
 use rankrls::data::read::Missing;
 use rankrls::model::{SelectedFeature, Shown};
 use rankrls::warning::Warning;
-use rankrls::{FeatureNames, Model as Inner, Queries};
+use rankrls::{IndexBase, Model as Inner, Queries};
 use serde_json::json;
 
 use crate::data::{Array, Data, Filling, Matrix};
 use crate::errors::{Result, value};
 use crate::job;
-use crate::warnings::{Told, told};
+use crate::warnings::told;
 
 /// A model, as in a file of the command.
 #[pyclass(frozen, module = "rankrls._rankrls")]
-pub(crate) struct Model(pub(crate) Inner);
+pub(crate) struct Model(Inner);
 
 /// A row, its score, the positions of features in the model, and their contributions to the score.
 type ExplainedRow = (usize, f64, Array<usize>, Array<f64>);
+
+impl Model {
+    /// A model that has been fitted: its columns count from 1, as in files.
+    pub(crate) fn of(mut fitted: Inner) -> Self {
+        fitted.index_base = IndexBase::One;
+        Self(fitted)
+    }
+}
 
 #[pymethods]
 impl Model {
@@ -33,7 +40,7 @@ impl Model {
     }
 
     /// Warnings of the model, which messages call `name`.
-    fn warnings(&self, name: &str) -> Vec<Told> {
+    fn warnings(&self, name: &str) -> Vec<String> {
         told(Warning::of_unfinished(name, self.0.unfinished))
     }
 
@@ -60,10 +67,13 @@ impl Model {
         Ok(PyBytes::new(py, &text))
     }
 
-    /// The model with `names` for the first columns.
-    fn with_names(&self, names: Vec<String>) -> Self {
-        let names = FeatureNames::new(names.iter().collect::<Strings>());
-        Self(self.0.clone().with_names(&names))
+    /// The model with a name for each feature, in its order, as far as they are known.
+    fn with_names(&self, names: Vec<Option<String>>) -> Self {
+        let mut model = self.0.clone();
+        for (feature, name) in model.features.iter_mut().zip(names) {
+            feature.name = name;
+        }
+        Self(model)
     }
 
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> Result<(Bound<'py, PyAny>, Bound<'py, PyAny>)> {
@@ -142,7 +152,7 @@ impl Model {
     }
 
     /// A warning if the model was trained on the rows of `data`.
-    fn seen(&self, py: Python<'_>, data: Data<'_>) -> Result<Vec<Told>> {
+    fn seen(&self, py: Python<'_>, data: Data<'_>) -> Result<Vec<String>> {
         let (copy, trained) = (data.copied()?, self.0.data.hash);
         let seen = job::finish(py, 1, || {
             Ok(Warning::of_training_data(trained, &copy.dataset()?))

@@ -1,14 +1,12 @@
 //! Selection.
 
 use pyo3::prelude::*;
-use rankrls::data::{ColumnName, DataHash};
+use rankrls::data::DataHash;
 use rankrls::greedy::job::{Selecting, select_among};
 use rankrls::greedy::{Choice, Selection, Step};
 use rankrls::memory::Bytes;
 use rankrls::tune::{self, Axes};
-use rankrls::{
-    Dataset, FeatureNames, GreedyRankRls, IndexBase, Kind, Lambda, Model as Fitted, Warning,
-};
+use rankrls::{Dataset, GreedyRankRls, Kind, Lambda, Model as Fitted, Warning};
 use rankrls_files::memory::budget;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -17,7 +15,7 @@ use crate::data::{Array, CopiedData, Data};
 use crate::errors::{self, Result, value};
 use crate::job::{self, Watch};
 use crate::model::Model;
-use crate::warnings::{Told, told};
+use crate::warnings::told;
 
 /// The options of a selection.
 #[derive(Deserialize)]
@@ -34,32 +32,6 @@ struct Options {
 pub(crate) fn checked(options: &mut GreedyRankRls) -> Result<()> {
     options.memory = options.memory.within(budget());
     Ok(options.check_strategy()?)
-}
-
-/// A column, as a parameter names it.
-#[derive(FromPyObject)]
-pub(crate) enum Called {
-    Name(String),
-    Number(u64),
-}
-
-/// The columns that `include` names, counted from 0, among `width` columns with these names.
-#[pyfunction]
-pub(crate) fn included(
-    columns: Vec<Called>,
-    names: Option<Vec<String>>,
-    width: usize,
-) -> Result<Vec<u32>> {
-    let all: Vec<ColumnName> = columns
-        .into_iter()
-        .map(|column| match column {
-            Called::Name(name) => ColumnName::Name(name),
-            Called::Number(number) => ColumnName::Number(number),
-        })
-        .collect();
-    let names: Option<FeatureNames> = names.map(|names| names.into_iter().collect());
-    let found = ColumnName::find_all(&all, names.as_ref(), width, IndexBase::Zero);
-    found.map_err(|error| error.within("include: ").into())
 }
 
 /// Bytes of a size such as 8GiB.
@@ -119,8 +91,7 @@ fn work(
     let Some((options, mut choice)) = choose(&data, &axes, &given, watch)? else {
         return Ok(None);
     };
-    // Columns count from 0 in Python.
-    let candidates = options.candidates(&data)?.counted_from(IndexBase::Zero);
+    let candidates = options.candidates(&data)?;
     let options = tune::affordable(options, choice.as_mut(), &candidates, &data);
     let mut each = |step: &Step, work: &Selecting<'_>| {
         let number = work.steps().len();
@@ -184,7 +155,7 @@ pub(crate) fn select(
         return Ok((text, None, ended));
     };
     let text = serde_json::to_string(&Report::new(&found.selection, found.warnings))?;
-    Ok((text, Some(Model(found.model)), ended))
+    Ok((text, Some(Model::of(found.model)), ended))
 }
 
 /// A finished selection.
@@ -195,7 +166,7 @@ pub(crate) struct Report<'a> {
     steps: &'a [Step],
     alpha: Lambda,
     unit: f64,
-    warnings: Vec<Told>,
+    warnings: Vec<String>,
 }
 
 impl<'a> Report<'a> {

@@ -177,7 +177,7 @@ impl Training {
             predictions.extend(of_rows);
         }
         Ok(Outcome {
-            model: Model(model),
+            model: Model::of(model),
             report: report.to_string(),
             support: Array(rows.iter().map(|&row| inputs[row].into()).collect()),
             coefficients: Array(coefficients),

@@ -6,9 +6,7 @@ use pyo3::prelude::*;
 use rankrls::data::{DataHash, Groups};
 use rankrls::greedy::job::plan;
 use rankrls::tune::{ChoiceEvent, Outcome, PathSteps, Tune, TuneEvent, Tuning};
-use rankrls::{
-    ColumnClasses, Dataset, HoldOut, IndexBase, Kind, Lambdas, Model as Fitted, Warning,
-};
+use rankrls::{ColumnClasses, Dataset, HoldOut, Kind, Lambdas, Model as Fitted, Warning};
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -96,10 +94,7 @@ pub(crate) fn tune<'py>(
             chosen => chosen?,
         };
         let (options, choice) = &chosen;
-        let candidates = options
-            .selection
-            .candidates(&data)?
-            .counted_from(IndexBase::Zero);
+        let candidates = options.selection.candidates(&data)?;
         let tuning = Tuning {
             candidates: Some(&candidates),
             ..Tuning::new(&data, options)
@@ -162,5 +157,9 @@ pub(crate) fn tune<'py>(
         choice: json!({"position": tuned.position, "k": tuned.k}),
         stability,
     };
-    Ok((serde_json::to_string(&report)?, Some(Model(model)), ended))
+    Ok((
+        serde_json::to_string(&report)?,
+        Some(Model::of(model)),
+        ended,
+    ))
 }

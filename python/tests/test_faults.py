@@ -43,8 +43,8 @@ INCLUDED = [
     ({"include": [True]}, "expected names of columns, or numbers from 0 on, found True"),
     ({"include": [-1]}, "expected names of columns, or numbers from 0 on, found -1"),
     ({"include": [1.0]}, "expected names of columns, or numbers from 0 on, found 1.0"),
-    ({"include": ["year"]}, "include: column 2 is constant within every query"),
-    ({"include": [0, 1]}, "include: column 1 equals column 0 but for a constant in each query"),
+    ({"include": ["year"]}, "include: column 2 ('year') is constant within every query"),
+    ({"include": [0, 1]}, "include: column 1 ('minus') equals column 0 ('length') but for a"),
     ({"include": [0, 1, 3]}, "include: expected at most k columns, as they count among"),
 ]
 

@@ -189,9 +189,11 @@ def test_data_of_another_corpus_are_refused(small, tmp_path):
             for use in (model.predict, getattr(model, "transform", model.predict)):
                 with pytest.raises(ValueError, match="of another corpus"):
                     use(other.X)
-    # A file without names is ignored if nobody asked for it.
-    (tmp_path / "a.names.txt").write_bytes(b"\xff\xfe\n\n")
-    assert rankrls.read(tmp_path / "a.svm").feature_names is None
+    (tmp_path / "a.names.txt").write_text("c0\n")
+    with pytest.raises(
+        ValueError, match=r"a\.names\.txt: expected at least 30 names, one a column"
+    ):
+        rankrls.read(tmp_path / "a.svm")
 
 
 CLAIMS = """

@@ -1,12 +1,10 @@
 """Pages, notebook and gallery show their results. Ctrl-C in a notebook ends only a fit."""
 
 import asyncio
-import json
 import os
 import re
 import subprocess
 import sys
-from inspect import signature
 from pathlib import Path
 
 import nbformat
@@ -15,12 +13,9 @@ import sklearn
 from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError
 
-from rankrls import GreedyRankRLS
-
 ROOT = Path(__file__).parents[2]
 EXAMPLES = ROOT / "python" / "examples"
 
-DEFAULTS = {name: each.default for name, each in signature(GreedyRankRLS).parameters.items()}
 PAGES = ["README.md", "python/README.md", "docs/python.md", "docs/how-do-i.md"]
 PAGES += ["docs/tutorial-documents.md", "docs/tutorial-texts.md"]
 
@@ -53,15 +48,6 @@ def test_a_page_prints_what_it_shows(page, tmp_path, monkeypatch, capsys, reques
             shown = [line[4:] for line in below.splitlines()] or beside
             assert not shown or printed == shown
     assert names
-
-
-def test_the_page_lists_the_parameters_with_their_defaults():
-    rows = re.findall(
-        r"^\| `(\w+)` \| `([^`]+)` \|", (ROOT / "docs/python.md").read_text(), re.MULTILINE
-    )
-    assert rows == [
-        (name, json.dumps(value).replace("null", "None")) for name, value in DEFAULTS.items()
-    ]
 
 
 def test_the_oldest_packages_are_those_that_tests_take():

@@ -137,13 +137,11 @@ def test_sparse_columns_of_a_frame_are_enough(small):
     assert np.array_equal(model.predict(chosen), model.predict(frame))
 
 
-def test_names_that_no_file_can_hold_are_refused_there(small):
+def test_names_that_no_file_can_hold_are_refused(small):
     X, y, qid = small
     frame = pd.DataFrame(X.toarray(), columns=[f"\ud800 {column}" for column in range(30)])
-    model = GreedyRankRLS(3).fit(frame, y, qid=qid)
-    assert model.predict(frame).shape == (90,)
     with pytest.raises(ValueError, match="the name of a column: expected text that UTF-8 can"):
-        model.to_json()
+        GreedyRankRLS(3).fit(frame, y, qid=qid)
 
 
 def test_queries_are_routed(small):

@@ -6,6 +6,8 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.linear_model import Ridge
+from sklearn.model_selection import GroupKFold, cross_val_predict
 
 import rankrls
 from rankrls import GreedyRankRLS, GreedyRankRLSCV, RankRLS, metrics
@@ -43,8 +45,8 @@ def test_row_numbers_are_told(estimator):
     assert told(lambda: estimator.fit(X, y, qid=qid)) == []
     numbers = np.arange(48.0)
     (message,) = told(lambda: estimator.fit(X.assign(index=numbers), y, qid=qid))
-    assert message.startswith("column 'index' counts the rows")
-    assert message.endswith("leave it out of the data")
+    assert message.startswith('column "index" counts the rows')
+    assert message.endswith('leave it out, of a table by ignore="index"')
     array = X.assign(index=numbers).to_numpy()
     (message,) = told(lambda: estimator.fit(array, y, qid=qid))
     assert message.startswith("column 2 counts the rows")
@@ -102,6 +104,20 @@ def test_grades_that_are_counts_are_told():
     assert told(lambda: model.fit(X, y, qid=qid)) == []
     (message,) = told(lambda: model.fit(X, 100 * y, qid=qid))
     assert message.endswith("take ndcg@2:linear")
+
+
+def test_a_teacher_that_has_seen_the_labels_is_told(parses):
+    train, _ = parses
+    X, y, qid = train.X, train.y, train.qid
+    model = GreedyRankRLS(3, alpha=1.0, strategy="distil")
+    folds = cross_val_predict(Ridge(), X, y, groups=qid, cv=GroupKFold(5))
+    assert told(lambda: model.fit(X, y, qid=qid, teacher=folds)) == []
+    for seen in (y, 3 * y + qid, Ridge(1e-3).fit(X, y).predict(X)):
+        (message,) = told(lambda seen=seen: model.fit(X, y, qid=qid, teacher=seen))
+        assert "of the pairs of a query as the labels do" in message
+    search = GreedyRankRLSCV(3, alpha=[1.0, 4.0], cv=3, strategy="distil")
+    (message,) = told(lambda: search.fit(X, y, qid=qid, teacher=y))
+    assert "of the pairs of a query as the labels do" in message
 
 
 def test_training_data_that_are_scored_are_told():

@@ -102,12 +102,6 @@ impl ColumnClasses {
         self.summary
     }
 
-    /// These classes with features that messages count from `base`.
-    #[must_use]
-    pub fn counted_from(self, base: IndexBase) -> Self {
-        Self { base, ..self }
-    }
-
     /// The number of a feature in the data's file.
     pub(crate) fn written(&self, feature: u32) -> u64 {
         self.base.written(feature)

@@ -183,6 +183,8 @@ struct Found<'a> {
     /// The test data along its steps.
     #[serde(skip)]
     path: Option<TestPath<'a>>,
+    #[serde(skip)]
+    warnings: Vec<Warning>,
 }
 
 #[derive(Serialize)]
@@ -271,12 +273,8 @@ pub(crate) fn run(args: &CompareArgs, session: &Session<'_>) -> Result<ExitCode>
         };
     }
     console.warn_all(Warning::of_queries(&input.train));
-    for row in comparison.ran() {
-        let (name, taken, asked) = (&row.one.name, row.found.steps.len(), args.k);
-        if taken < asked {
-            let warning = Warning::of_exhausted(taken, asked);
-            console.warn(format_args!("{name} {warning}"));
-        }
+    for (warning, names) in comparison.warnings() {
+        console.warn(format_args!("{}: {warning}", names.join(", ")));
     }
     session.end(&results, &comparison, || comparison.text(), Ok(()))
 }
@@ -347,6 +345,7 @@ impl CompareArgs {
             paired: None,
             steps: steps.collect(),
             path: tested.path,
+            warnings: selection.warnings(),
         }))
     }
 
@@ -413,6 +412,20 @@ impl<'a> Comparison<'a> {
     /// The strategies that selected.
     fn ran(&self) -> impl Iterator<Item = &Row<'a>> {
         self.strategies.iter().filter(|row| row.error.is_none())
+    }
+
+    /// The warnings of the results, each once, with the names of its strategies.
+    fn warnings(&self) -> Vec<(&Warning, Vec<&str>)> {
+        let mut all: Vec<(&Warning, Vec<&str>)> = Vec::new();
+        for row in self.ran() {
+            for warning in &row.found.warnings {
+                match all.iter_mut().find(|(known, _)| *known == warning) {
+                    Some((_, names)) => names.push(&row.one.name),
+                    None => all.push((warning, vec![&row.one.name])),
+                }
+            }
+        }
+        all
     }
 
     /// The reasons of the strategies that did not run.

@@ -572,9 +572,7 @@ fn load_named(
     console: Console,
 ) -> Result<Loaded> {
     reading.refuse_names(names, path)?;
-    // A table has its own names.
-    let beside = || names_beside(path).filter(|_| !reading.by_name(path));
-    let options = options.names(names.cloned().or_else(beside));
+    let options = options.names(names.cloned()).names_beside(true);
     let mut loaded = read(&options, path, console)?;
     if let (None, Some(sample)) = (names, embedded(path)) {
         // The test data end with fewer columns.

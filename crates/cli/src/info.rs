@@ -28,9 +28,9 @@ use crate::sizes::{Sizes, lines};
 
 /// Describe data: sizes, labels, columns, and the memory that each strategy would take
 ///
-/// In the table, takes is the memory of the strategy, with data adds the data and their column classes, as
-/// rankrls select holds them with --lambda, and --max-memory limits this sum. Process is the most that the
-/// whole process will have taken. This command holds the entries of the data, too.
+/// The table has the memory of each strategy for select with --lambda. Takes: the strategy alone. With data: plus the
+/// data, which --max-memory limits. Process: the peak of the whole program, which holds the non-zeros of the data
+/// here, too.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -285,13 +285,14 @@ impl Memory {
     fn text(&self) -> String {
         let bytes = |bytes| Bytes(bytes).to_string();
         let mut text = format!(
-            "data take {}, {} while read, column classes {}\n",
+            "labels, queries and names take {}, the columns to select from {}\n\
+             reading the file took {} at its peak\n",
             Bytes(self.data_bytes),
-            Bytes(self.reading_bytes),
-            Bytes(self.candidate_bytes)
+            Bytes(self.candidate_bytes),
+            Bytes(self.reading_bytes)
         );
         if let Some(limit) = self.limit_bytes {
-            let _ = writeln!(text, "{} may be taken", Bytes(limit));
+            let _ = writeln!(text, "a run may take {}", Bytes(limit));
         }
         let table = Sheet::of(&self.strategies)
             .words("strategy", |row| row.estimate.strategy.name())
@@ -307,12 +308,12 @@ impl Memory {
         let (factors, entries) = (Bytes(self.factors_bytes), Bytes(self.entries_bytes));
         let _ = writeln!(
             text,
-            "one factor a query, if lambda is too small without, takes {factors} more\n\
-             lambda auto takes {entries} more, for the entries in its folds"
+            "a very small lambda may take {factors} more\n\
+             lambda auto takes {entries} more, for the non-zeros of its folds"
         );
         text += &self.auto.map_or_else(
-            || "auto takes none: no exact strategy fits\n".to_owned(),
-            |strategy| format!("auto takes {strategy}\n"),
+            || "no exact strategy fits: strategy auto is refused\n".to_owned(),
+            |strategy| format!("strategy auto is {strategy}\n"),
         );
         text
     }

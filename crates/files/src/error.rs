@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
-use std::io;
+use std::{fmt, io};
 
 use thiserror::Error;
 
@@ -38,13 +38,19 @@ pub struct Place {
     pub column: usize,
 }
 
-/// A file that was refused. The message is `file:line:column: expected …, found … (remedy)`. Place and remedy
-/// appear where they are known. In a JSON document the place is `file: field`.
-#[derive(Debug, Error)]
+/// A file that was refused. Its text reads
+/// `file:line:column: expected …, found … (remedy)`, without place or remedy where there is none;
+/// in a JSON document the place is `file: field`. Its [`Debug`](fmt::Debug) is this text, too.
+#[derive(Error)]
 #[error("{}", .0.message())]
 pub struct ReadError(Box<Refusal>);
 
-#[derive(Debug)]
+impl fmt::Debug for ReadError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, formatter)
+    }
+}
+
 struct Refusal {
     name: String,
     line: Option<u64>,
@@ -305,6 +311,7 @@ mod tests {
             error.to_string(),
             "a.svm:7:5: expected a pair, found \"x\" (mend it)"
         );
+        assert_eq!(format!("{error:?}"), error.to_string());
         assert_eq!(error.kind(), ReadErrorKind::Malformed);
         assert_eq!(error.place(), Some(Place { line: 7, column: 5 }));
         assert_eq!(error.remedy(), Some(&"mend it".into()));

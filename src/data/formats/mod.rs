@@ -34,10 +34,11 @@ pub use rankrls_files::{Place, ReadError, ReadErrorKind};
 pub use write::{write_svmlight, write_svmlight_as_wide, writing_memory};
 
 impl Dataset<'static> {
-    /// Reads the file at `path`, in the format of its name, by the default [`ReadOptions`].
+    /// Reads the file at `path`, its format known by its name, with the names that stand beside it, as
+    /// [`ReadOptions`] do by default.
     pub fn read(path: impl AsRef<Path>) -> Result<Self, ReadError> {
-        let loaded = ReadOptions::new().read(path.as_ref())?;
-        Ok(loaded.dataset)
+        let options = ReadOptions::new().names_beside(true);
+        Ok(options.read(path.as_ref())?.dataset)
     }
 }
 
@@ -47,7 +48,12 @@ impl ReadOptions {
     /// Uses the threads of the current rayon pool. Peak memory is about one and a half times the data set's.
     pub fn read(&self, path: &Path) -> Result<Loaded, ReadError> {
         let source = Source::open(path, self.memory.left())?;
-        self.read_source(source, self.format.at(path))
+        let names = self.names_of(path);
+        let options = Self {
+            names,
+            ..self.clone()
+        };
+        options.read_source(source, self.format.at(path))
     }
 
     /// Reads a stream that messages call `name`. It may be compressed, and is svmlight text unless [`Self::format`]
@@ -135,6 +141,42 @@ mod tests {
         assert_eq!(size(&data), [1_000, 355, 19_424, 19_424, 204_801]);
         assert_eq!(data.queries().id(0), Some("11"));
         assert_eq!(data.names().map(FeatureNames::len), Some(19_424));
+    }
+
+    #[test]
+    fn names_beside_the_data_are_found() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |file: &str| folder.path().join(file);
+        let write = |file: &str, text: &str| std::fs::write(at(file), text).unwrap();
+        for data in ["a.svm", "a-test.svm", "b.svm"] {
+            write(data, "1 qid:1 1:2\n0 qid:1 2:3\n");
+        }
+        write("a.names.txt", "x\ny\nz\n");
+        write("c.csv", "grade,p\n1,2\n0,3\n");
+        write("c.names.txt", "other\n");
+        let names = |data: &Dataset<'_>| -> Vec<String> {
+            let names = data.names().into_iter().flat_map(FeatureNames::iter);
+            names.map(str::to_owned).collect()
+        };
+        for data in ["a.svm", "a-test.svm"] {
+            let data = Dataset::read(at(data)).unwrap();
+            assert_eq!(names(&data), ["x", "y", "z"]);
+        }
+        assert!(names(&Dataset::read(at("b.svm")).unwrap()).is_empty());
+        let options = ReadOptions::new();
+        let read = |options: &ReadOptions, file| names(&options.read(&at(file)).unwrap().dataset);
+        assert!(read(&options, "a.svm").is_empty());
+        let beside = options.names_beside(true).table(TableOptions {
+            label: Some("grade".to_owned()),
+            ..TableOptions::default()
+        });
+        assert_eq!(read(&beside, "c.csv"), ["p"]);
+        write("own.txt", "p\nq\n");
+        assert_eq!(read(&beside.names(at("own.txt")), "a.svm"), ["p", "q"]);
+        write("a.names.txt", "x\n");
+        let error = Dataset::read(at("a.svm")).unwrap_err();
+        let told = "a.names.txt: expected at least 2 names, one a column, found 1";
+        assert!(error.to_string().ends_with(told), "{error:?}");
     }
 
     /// Feature, row and value of every entry, by a simple reader.

@@ -12,6 +12,7 @@ use crate::data::dataset::Dataset;
 use crate::data::missing::Missing;
 use crate::data::names::{FeatureNames, IndexBase};
 use crate::data::packed::Packed;
+use crate::data::sidecar::names_beside;
 use crate::memory::Memory;
 
 /// The result of reading data.
@@ -72,6 +73,7 @@ pub struct ReadOptions {
     pub(super) unlabelled: bool,
     pub(super) width: Option<usize>,
     pub(super) names: Option<PathBuf>,
+    pub(super) beside: bool,
     pub(super) memory: Memory,
     /// Bytes of text that a thread parses at once.
     pub(super) chunk: Option<usize>,
@@ -126,6 +128,10 @@ impl ReadOptions {
         /// A file with the names of the columns, see [`read_names`](super::read_names). Default: none.
         names: impl Into<Option<PathBuf>> => names;
 
+        /// Whether a file beside the data has the names of the columns, where there is one and no other was given:
+        /// [`names_beside`]. A table has its own. Default: no; [`Dataset::read`] takes them.
+        names_beside: bool => beside;
+
         /// Bytes that rows, and the columns made of them, may take while reading. Default: no limit. Text on its
         /// way takes at most an eighth of the memory left, or three longer lines. It is gone before the columns are
         /// made.
@@ -144,6 +150,15 @@ impl ReadOptions {
             IndexBase::One
         };
         self
+    }
+
+    /// The file with the names of the columns of the data at `path`, if there is one.
+    pub(super) fn names_of(&self, path: &Path) -> Option<PathBuf> {
+        let looks = self.beside && self.names.is_none() && !self.format.is_table(path);
+        looks
+            .then(|| names_beside(path))
+            .flatten()
+            .or_else(|| self.names.clone())
     }
 
     /// Bytes of text that a thread parses at once.

@@ -204,8 +204,8 @@ fn a_strategy_that_does_not_fit_is_a_row() {
 fn fewer_candidates_than_asked_for_are_a_warning() {
     let folder = Folder::new();
     folder.warns(
-        "compare train.svm -k 50 --lambda 1 --strategy bounded \
-         => bounded selected 4 features, not 50",
+        "compare train.svm -k 50 --lambda 1 --strategy bounded,lowmem \
+         => bounded, lowmem: selected 4 features, not 50",
     );
 }
 

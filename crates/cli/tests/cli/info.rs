@@ -64,10 +64,12 @@ fn memory_is_stated_for_each_strategy() {
         let [bytes, total] = ["bytes", "total_bytes"].map(|key| row[key].as_u64().unwrap());
         assert!(row["fits"] == true && total > bytes, "{row}");
     }
-    folder.prints(&format!("{info} => auto takes"));
+    folder.prints(&format!("{info} => strategy auto is"));
     let memory = folder.json(&format!("{info} --json --max-memory 2KiB"))["memory"].take();
     assert!(memory["auto"].is_null(), "{memory}");
-    folder.prints(&format!("{info} --max-memory 2KiB => auto takes none"));
+    folder.prints(&format!(
+        "{info} --max-memory 2KiB => no exact strategy fits: strategy auto is refused"
+    ));
     assert_eq!(folder.list(), before);
     assert_eq!(folder.json("info @parses --json")["memory"]["k"], 50);
 }
