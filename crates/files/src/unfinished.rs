@@ -6,6 +6,7 @@
 
 use std::fs::{self, File, Metadata};
 use std::io::{self, ErrorKind};
+use std::mem;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -21,13 +22,26 @@ fn begun() -> MutexGuard<'static, Vec<PathBuf>> {
     BEGUN.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Takes away all that is unfinished. The process has to end then: its files and folders are gone.
+/// Held while names are taken.
+static NAMING: Mutex<()> = Mutex::new(());
+
+/// Keeps a signal waiting that would [take away](take_away) what is unfinished: files that belong together take their
+/// names meanwhile, in place of older ones.
+pub fn naming() -> MutexGuard<'static, ()> {
+    NAMING.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Takes away all that is unfinished. The process has to end then: its files and folders are gone, and threads that
+/// begin others, or give them names, wait for the end.
 pub fn take_away() {
-    for path in begun().drain(..) {
+    mem::forget(naming());
+    let mut begun = begun();
+    for path in begun.drain(..) {
         // It is one of both, and the other call does nothing.
         let _ = fs::remove_file(&path);
         let _ = fs::remove_dir_all(&path);
     }
+    mem::forget(begun);
 }
 
 /// Something begun, until it is dropped.
@@ -35,9 +49,16 @@ pub fn take_away() {
 struct Begun(PathBuf);
 
 impl Begun {
-    fn new(path: &Path) -> Self {
-        begun().push(path.to_owned());
-        Self(path.to_owned())
+    /// Begins what `create` makes, which is at `path`.
+    fn new<T>(
+        create: impl FnOnce() -> io::Result<T>,
+        path: impl FnOnce(&T) -> PathBuf,
+    ) -> io::Result<(T, Self)> {
+        let mut begun = begun();
+        let created = create()?;
+        let path = path(&created);
+        begun.push(path.clone());
+        Ok((created, Self(path)))
     }
 }
 
@@ -68,7 +89,7 @@ impl Unfinished {
         options.read(true).write(true).create_new(true);
         let mut builder = Builder::new();
         builder.prefix(PREFIX);
-        let begin = |name: &Path| Ok((options.open(name)?, Begun::new(name)));
+        let begin = |name: &Path| Begun::new(|| options.open(name), |_| name.to_owned());
         let ((file, begun), standby) = builder.make_in(folder(path), begin)?.into_parts();
         if let Some(replaced) = replaced {
             take_rights(&file, &replaced)?;
@@ -183,9 +204,10 @@ impl UnfinishedFolder {
 
             builder.permissions(fs::Permissions::from_mode(0o777));
         }
-        let folder = builder.tempdir_in(folder(path))?;
+        let create = || builder.tempdir_in(folder(path));
+        let (folder, begun) = Begun::new(create, |folder| folder.path().to_owned())?;
         Ok(Self {
-            _begun: Begun::new(folder.path()),
+            _begun: begun,
             folder,
             path: path.to_owned(),
         })
@@ -199,8 +221,10 @@ impl UnfinishedFolder {
     /// Takes the name. An older folder goes.
     pub fn appear(self) -> io::Result<()> {
         sync_folder(self.folder.path())?;
+        let naming = naming();
         if self.path.exists() && exchange(self.folder.path(), &self.path).is_ok() {
             // The older one has the other name now.
+            drop(naming);
             self.folder.close()?;
         } else if self.path.exists() {
             // The older one is set aside, and is there again where this fails.
