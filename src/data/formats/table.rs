@@ -496,6 +496,33 @@ mod tests {
         }
     }
 
+    /// Programs that write commas quote them, and tabs need no quotes.
+    #[test]
+    fn quotes_in_queries_are_read_where_no_other_query_lacks_them() {
+        let both = ["tv 55", "tv 55\""];
+        for (format, text, expected) in [
+            (
+                Format::Csv,
+                "grade,query,x\n1,tv 55,1\n0,\"tv 55\"\"\",2\n",
+                &both[..],
+            ),
+            (
+                Format::Tsv,
+                "grade\tquery\tx\n1\ttv 55\t1\n0\ttv 55\"\t2\n",
+                &both,
+            ),
+            (
+                Format::Csv,
+                "grade,query,x\n1,tv 55\",1\n0,tv 65\",2\n",
+                &["tv 55\"", "tv 65\""],
+            ),
+        ] {
+            let data = read(&options().format(format), text);
+            let ids: Vec<&str> = data.queries().ids().unwrap().iter().collect();
+            assert_eq!(ids, expected);
+        }
+    }
+
     /// Text of several lines is read where no quote of it can be stray: commas and quotes do not matter.
     #[test]
     fn text_of_several_lines_is_read() {

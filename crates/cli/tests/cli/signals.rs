@@ -181,7 +181,11 @@ fn an_interrupt_chooses_among_what_there_is() {
     assert_eq!(list(&model["steps"]).len() as u64, k);
     // What a run has ended with stays.
     folder.write("model.json", "older");
-    let (_, rest) = interrupt(&folder, &format!("{arguments} --table new.csv"), "step=2");
+    let (_, rest) = interrupt(
+        &folder,
+        &format!("{arguments} --table new.csv"),
+        ", lambda ",
+    );
     let told =
         "interrupted: model.json is there already and stays, and files beside it were not written";
     assert!(rest.contains(told), "{rest}");
