@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 
+use rankrls_files::Parameter;
+
 use super::comparisons::Preferences;
 use super::holdout::Holdout;
 use super::kernel::{Kernel, KernelKind, ReducedSet};
@@ -146,7 +148,9 @@ impl RankRls {
         };
         let cause = metric.lacking(queries);
         Error::data(format!(
-            "{metric} is undefined in every query that is held out, so there is nothing to choose by: {cause}; take another measure, such as squared"
+            "{metric} is undefined in every query that is held out, so there is nothing to choose by: {cause}; take \
+             another measure, such as squared ({})",
+            Parameter::ChooseBy
         ))
     }
 

@@ -26,6 +26,11 @@ for what in level=4 inline-8bit-counters pc-table trace-compares; do
     RUSTFLAGS+=" -Cllvm-args=-sanitizer-coverage-$what"
 done
 export RUSTFLAGS CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-target}
+# All but what is kept stays there, and files of readers are in memory, where there is such a place.
+work=$CARGO_TARGET_DIR/fuzz
+TMPDIR=$(mktemp -d -p /dev/shm 2>/dev/null || mktemp -d)
+export TMPDIR
+trap 'rm -rf "$TMPDIR"' EXIT
 # With a target named, build scripts and macros are compiled without the flags.
 host=$(rustc -vV | sed -n 's/^host: //p')
 cargo build --locked --release --target "$host"
@@ -41,20 +46,21 @@ longest() {
 
 table=""
 for reader in "${readers[@]}"; do
-    mkdir -p "corpus/$reader" artifacts kept
+    corpus=$work/corpus/$reader
+    mkdir -p "$corpus" "$work/artifacts" kept
     if [ -f "kept/$reader.tar.zst" ]; then
-        zstd -dcq "kept/$reader.tar.zst" | tar -xf - -C "corpus/$reader"
+        zstd -dcq "kept/$reader.tar.zst" | tar -xf - -C "$corpus"
     fi
     begin=$SECONDS
     log=$(mktemp)
     export READER=$reader
-    "$program" "corpus/$reader" -runs="$executions" -max_len="$(longest "$reader")" \
+    "$program" "$corpus" -runs="$executions" -max_len="$(longest "$reader")" \
         -rss_limit_mb=512 -timeout=10 -print_final_stats=1 \
-        -artifact_prefix="artifacts/$reader-" 2>"$log" || { tail -40 "$log"; exit 1; }
+        -artifact_prefix="$work/artifacts/$reader-" 2>"$log" || { tail -40 "$log"; exit 1; }
     done=$(sed -n 's/stat::number_of_executed_units: //p' "$log")
     seconds=$((SECONDS - begin))
     small=$(mktemp -d)
-    "$program" -merge=1 "$small" "corpus/$reader" 2>"$log" || { tail -40 "$log"; exit 1; }
+    "$program" -merge=1 "$small" "$corpus" 2>"$log" || { tail -40 "$log"; exit 1; }
     # The same corpus is the same bytes.
     tar --sort=name --mtime=@0 --owner=0 --group=0 --numeric-owner -cf - -C "$small" . |
         zstd -19 -qf -o "kept/$reader.tar.zst"

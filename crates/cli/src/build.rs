@@ -17,7 +17,7 @@ use rankrls_parses::corpus::{
 
 use crate::args::usage;
 use crate::console::Console;
-use crate::files::is_stdout;
+use crate::files::{Files, is_stdout};
 use crate::numbers::{counted, printable, sizes};
 use crate::session::Session;
 
@@ -134,6 +134,7 @@ pub(crate) fn run(args: &BuildArgs, session: &Session<'_>) -> Result<ExitCode> {
     files.reads("TREEBANK", [&args.treebank])?;
     files.reads("--candidates", &args.source.candidates)?;
     files.reads("--columns", &args.columns)?;
+    Files::check_name("--output", &args.output, "a folder")?;
     for file in corpus::FILES {
         files.writes("--output", &args.output.join(file))?;
     }

@@ -117,7 +117,7 @@ impl ConvertArgs {
         }
         let names = names_file(&self.output);
         // The same names are not written again.
-        let beside = || names_beside(&self.input);
+        let beside = || self.data.names_beside(&self.input);
         let known = self
             .names
             .clone()

@@ -86,8 +86,8 @@ impl DataArgs {
         Memory::limit(asked.or_else(memory::budget))
     }
 
-    /// Refuses queries of more data than the command reads, or from standard input, and options that none
-    /// of the `data` heed.
+    /// Refuses data that are not there but look like those of the program, queries of more data than the command
+    /// reads, or from standard input, and options that none of the `data` heed.
     pub(crate) fn check<'a, P: AsRef<Path> + ?Sized + 'a>(
         &self,
         data: impl IntoIterator<Item = &'a P>,
@@ -102,6 +102,7 @@ impl DataArgs {
         if self.queries.iter().any(|path| path.as_os_str() == "-") {
             return Err(usage("--query-file: expected a file, found standard input"));
         }
+        data.iter().try_for_each(|path| check_name(path))?;
         let checked = self.options(0).check_effects(data);
         checked.map_err(|error| match error.kind() {
             ReadErrorKind::Mismatch => usage(error),
@@ -118,7 +119,7 @@ impl DataArgs {
         let data = data.into_iter();
         for (name, path) in data.filter(|(_, path)| embedded(path).is_none()) {
             files.reads(name, [path])?;
-            files.reads(name, &names_beside(path))?;
+            files.reads(name, &self.names_beside(path))?;
             files.reads(name, &corpus_around(path))?;
         }
         files.reads("--query-file", &self.queries)
@@ -127,6 +128,11 @@ impl DataArgs {
     /// Whether the columns of the data at `path` are found by their names.
     pub(crate) fn by_name(&self, path: &Path) -> bool {
         self.format.is_table(path)
+    }
+
+    /// The file beside the data at `path` that has the names of their columns, if there is one. A table has its own.
+    pub(crate) fn names_beside(&self, path: &Path) -> Option<PathBuf> {
+        names_beside(path).filter(|_| !self.by_name(path))
     }
 
     /// The options about columns of tables and missing values.
@@ -542,7 +548,6 @@ fn check_name(path: &Path) -> Result<()> {
 
 /// Reads a file, or data that come with the program, under a spinner.
 pub(crate) fn read(options: &ReadOptions, path: &Path, console: Console) -> Result<Loaded> {
-    check_name(path)?;
     let spinner = console.spinner(&format!("reading {}", path.display()));
     let read = match embedded(path) {
         Some(sample) => options.read_from(sample.rows, sample.name),

@@ -103,15 +103,21 @@ impl Files {
         Ok(())
     }
 
+    /// Refuses a name of `what` is to be written that is one of data that come with the program.
+    pub(crate) fn check_name(name: &str, path: &Path, what: &str) -> Result<()> {
+        if !path.as_os_str().as_encoded_bytes().starts_with(b"@") {
+            return Ok(());
+        }
+        let path = path.display();
+        Err(usage(format_args!(
+            "{name} {path}: names with @ are those of data that come with the program; write ./{path} for {what}"
+        )))
+    }
+
     /// Says that the argument `name` is a file to write; gives standard output where it is to be printed. Refuses an
     /// input and another output, by whatever path.
     pub(crate) fn writes(&self, name: &str, path: &Path) -> Result<Option<Stdout>> {
-        if path.as_os_str().as_encoded_bytes().starts_with(b"@") {
-            let path = path.display();
-            return Err(usage(format_args!(
-                "{name} {path}: names with @ are those of data that come with the program; write ./{path} for a file"
-            )));
-        }
+        Self::check_name(name, path, "a file")?;
         if !is_stdout(path) {
             return self.add(name, FilePlace::of(path), true).map(|()| None);
         }

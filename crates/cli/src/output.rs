@@ -6,11 +6,12 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 use rankrls::data::{CompleteOutput, Output};
-use rankrls_files::write_json;
+use rankrls_files::{naming, write_json};
 use serde::Serialize;
 
+use super::console::Console;
 use super::files::{Files, NamedFiles, Stdout};
-use super::numbers::printable_lines;
+use super::numbers::{printable, printable_lines};
 
 impl Stdout {
     /// Writes to standard output. A pipe that its reader closed, such as `head`, is not an error.
@@ -160,6 +161,12 @@ pub(crate) struct CompleteFile {
 }
 
 impl CompleteFile {
+    /// Whether it would take the place of another file.
+    fn has_older(&self) -> bool {
+        let name = self.replaced.as_ref().map(|(name, _)| name);
+        name.is_some_and(|name| fs::symlink_metadata(name).is_ok())
+    }
+
     /// Refuses to take the place of a file that the run reads.
     fn check(&self) -> Result<()> {
         let replaced = self.replaced.as_ref();
@@ -183,16 +190,37 @@ pub(crate) fn appear(files: impl IntoIterator<Item = Result<Option<CompleteFile>
             Err(error) => all = all.and(Err(error)),
         }
     }
+    let naming = naming();
     for CompleteFile { path, output, .. } in complete.iter().skip(1) {
         all = all.and(output.make_room().with_context(|| refusal(path)));
     }
     for CompleteFile { path, output, .. } in &mut complete {
         all = all.and(output.appear().with_context(|| refusal(path)));
     }
+    drop(naming);
     for CompleteFile { path, output, .. } in complete {
         all = all.and(output.sync().with_context(|| refusal(&path)));
     }
     all
+}
+
+/// Gives files their names, those of an `interrupted` run only if nothing has one of them: it may be the work of a
+/// run that ended.
+pub(crate) fn appear_after<const N: usize>(
+    interrupted: bool,
+    files: [Result<Option<CompleteFile>>; N],
+    console: Console,
+) -> Result<()> {
+    let mut complete = files.iter().flatten().flatten();
+    let kept = complete.find(|file| interrupted && file.has_older());
+    let Some(kept) = kept else {
+        return appear(files);
+    };
+    let path = printable(&kept.path.display().to_string());
+    console.warn(format_args!(
+        "interrupted: {path} is there already and stays, and files beside it were not written"
+    ));
+    files.into_iter().try_for_each(|file| file.map(drop))
 }
 
 fn refusal(path: &Path) -> String {

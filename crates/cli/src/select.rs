@@ -27,7 +27,7 @@ use super::data::{Input, TrainingData};
 use super::figures::{PlotArgs, PlotFile, lambda_name, lead, lqo_panels, note, test_panels};
 use super::files::{Results, is_stdout};
 use super::numbers::counted;
-use super::output::{Destination, appear};
+use super::output::{Destination, appear, appear_after};
 use super::report::SelectionReport;
 use super::session::Session;
 use super::settings::{TeacherArgs, check_selection};
@@ -254,11 +254,12 @@ impl Job<'_> {
         });
         let model = hash.map(|hash| self.model(&selection, &summary, hash, choice.as_ref()));
         let write = |writer: &mut dyn Write| written(model.as_ref(), writer);
+        let console = self.session.console;
         let is_interrupted = selection.ending == Ending::Interrupted;
         let (saved, left) = match unfinished {
             Some(part) if is_interrupted => {
                 let (left, found) = part.leave(selection.steps.len(), given.len(), write);
-                (left.and(appear([drawn])), found)
+                (left.and(appear_after(true, [drawn], console)), found)
             }
             Some(part) => {
                 let saved = appear([output.complete(write), drawn]);

@@ -29,7 +29,7 @@ pub use part::Part;
 pub use query::{escaped_id, unescaped_id};
 pub use remedy::{Parameter, Remedy};
 pub use strings::Strings;
-pub use unfinished::{UnfinishedFolder, take_away};
+pub use unfinished::{UnfinishedFolder, naming, take_away};
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

@@ -1,8 +1,8 @@
-//! Files and folders that have no name yet.
+//! Files and folders on their way to a name.
 //!
-//! Until it is complete, each is `.rankrls-` and six random letters, in the folder of its name. It is deleted when
-//! it is dropped, or when a signal [ends](take_away) the process. A kill may leave it. Nothing reads it then, and
-//! no later run deletes it: another process may own it.
+//! Until it is complete, each is `.rankrls-` and six drawn letters, in the folder of its name. It goes if it is
+//! dropped, and if a signal [ends](take_away) the process. A kill may leave it. Nothing reads it then, and no later
+//! run takes it away: it may be somebody else's.
 
 use std::fs::{self, File, Metadata};
 use std::io::{self, ErrorKind};
@@ -12,50 +12,53 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use tempfile::{Builder, TempDir, TempPath};
 
-/// The beginning of every unfinished name.
+/// The name of all that is unfinished begins so.
 const PREFIX: &str = ".rankrls-";
 
-/// The unfinished files and folders of this process.
+/// What this process has begun, and neither completed nor given up.
 static BEGUN: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
 fn begun() -> MutexGuard<'static, Vec<PathBuf>> {
     BEGUN.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Takes away all that is unfinished. The process has to end then: its files and folders are gone, and a thread that
-/// begins another waits for ever.
+/// Held while names are taken.
+static NAMING: Mutex<()> = Mutex::new(());
+
+/// Keeps a signal waiting that would [take away](take_away) what is unfinished: files that belong together take their
+/// names meanwhile, in place of older ones.
+pub fn naming() -> MutexGuard<'static, ()> {
+    NAMING.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Takes away all that is unfinished. The process has to end then: its files and folders are gone, and threads that
+/// begin others, or give them names, wait for the end.
 pub fn take_away() {
-    let mut all = begun();
-    for path in all.drain(..) {
-        if fs::remove_file(&path).is_err() {
-            remove_folder(&path);
-        }
+    mem::forget(naming());
+    let mut begun = begun();
+    for path in begun.drain(..) {
+        // It is one of both, and the other call does nothing.
+        let _ = fs::remove_file(&path);
+        let _ = fs::remove_dir_all(&path);
     }
-    mem::forget(all);
+    mem::forget(begun);
 }
 
-/// Removes a folder, in which each thread may give the file that it has begun its name meanwhile.
-fn remove_folder(path: &Path) {
-    const TRIES: usize = 100;
-    let is_gone = || match fs::remove_dir_all(path) {
-        Ok(()) => true,
-        Err(error) => error.kind() == ErrorKind::NotFound && !path.exists(),
-    };
-    let _gone = (0..TRIES).any(|_| is_gone());
-}
-
-/// An entry of [`BEGUN`], until it is dropped.
+/// Something begun, until it is dropped.
 #[derive(Debug)]
 struct Begun(PathBuf);
 
 impl Begun {
-    /// What `begin` makes, with its path. None of both is there without the other when all is [taken
-    /// away](take_away).
-    fn with<T>(begin: impl FnOnce() -> io::Result<(T, PathBuf)>) -> io::Result<(T, Self)> {
-        let mut all = begun();
-        let (made, path) = begin()?;
-        all.push(path.clone());
-        Ok((made, Self(path)))
+    /// Begins what `create` makes, which is at `path`.
+    fn new<T>(
+        create: impl FnOnce() -> io::Result<T>,
+        path: impl FnOnce(&T) -> PathBuf,
+    ) -> io::Result<(T, Self)> {
+        let mut begun = begun();
+        let created = create()?;
+        let path = path(&created);
+        begun.push(path.clone());
+        Ok((created, Self(path)))
     }
 }
 
@@ -65,11 +68,11 @@ impl Drop for Begun {
     }
 }
 
-/// A file that takes its name once it is complete, and replaces an older file of that name.
+/// A file that takes a name once it is complete. It replaces the file of that name.
 #[derive(Debug)]
 pub(crate) struct Unfinished {
     file: File,
-    /// Its temporary name, until it has its own.
+    /// Its own name, until it has another.
     standby: Option<(TempPath, Begun)>,
     path: PathBuf,
 }
@@ -86,7 +89,7 @@ impl Unfinished {
         options.read(true).write(true).create_new(true);
         let mut builder = Builder::new();
         builder.prefix(PREFIX);
-        let begin = |name: &Path| Begun::with(|| Ok((options.open(name)?, name.to_owned())));
+        let begin = |name: &Path| Begun::new(|| options.open(name), |_| name.to_owned());
         let ((file, begun), standby) = builder.make_in(folder(path), begin)?.into_parts();
         if let Some(replaced) = replaced {
             take_rights(&file, &replaced)?;
@@ -98,17 +101,17 @@ impl Unfinished {
         })
     }
 
-    /// The file to write the content to.
+    /// Where its content goes.
     pub(crate) fn content(&mut self) -> &mut File {
         &mut self.file
     }
 
-    /// Syncs the content to disk.
+    /// Has the disk keep the content.
     pub(crate) fn complete(&self) -> io::Result<()> {
         self.file.sync_all()
     }
 
-    /// Deletes the older file of this name.
+    /// Deletes the file that has the name.
     pub(crate) fn make_room(&self) -> io::Result<()> {
         fs::remove_file(&self.path).or_else(|error| match error.kind() {
             ErrorKind::NotFound => Ok(()),
@@ -124,7 +127,7 @@ impl Unfinished {
         }
     }
 
-    /// Takes the name, unless something has it.
+    /// Takes the name, if nothing has it.
     pub(crate) fn appear_first(&mut self) -> io::Result<()> {
         match self.standby.take() {
             Some((standby, _begun)) => Ok(standby.persist_noclobber(&self.path)?),
@@ -132,12 +135,12 @@ impl Unfinished {
         }
     }
 
-    /// Syncs the name to disk, where the system can.
+    /// Has the disk keep the name, where it can.
     pub(crate) fn sync_name(&self) -> io::Result<()> {
         sync_folder(folder(&self.path))
     }
 
-    /// Deletes the file. A folder may refuse that.
+    /// Takes the file away, which a folder may refuse.
     pub(crate) fn give_up(self) -> io::Result<()> {
         let closed = self.standby.map(|(standby, _begun)| standby.close());
         closed.unwrap_or(Ok(()))
@@ -149,13 +152,13 @@ impl Unfinished {
     }
 }
 
-/// Copies the rights of the replaced file, and its owner where this process may.
+/// Takes the owner, where this process may, and the rights of the file that is replaced.
 fn take_rights(file: &File, replaced: &Metadata) -> io::Result<()> {
     #[cfg(unix)]
     {
         use std::os::unix::fs::{MetadataExt, fchown};
 
-        // Only root may change the owner.
+        // Nobody but root gives files away.
         let _ = fchown(file, Some(replaced.uid()), Some(replaced.gid()));
     }
     file.set_permissions(replaced.permissions())
@@ -168,7 +171,7 @@ fn folder(path: &Path) -> &Path {
     folder.unwrap_or(Path::new("."))
 }
 
-/// Syncs the names in a folder to disk, where the system can.
+/// Has the disk keep the names in a folder, where it can.
 fn sync_folder(folder: &Path) -> io::Result<()> {
     if !cfg!(unix) {
         return Ok(());
@@ -182,7 +185,7 @@ fn sync_folder(folder: &Path) -> io::Result<()> {
     })
 }
 
-/// A folder that takes its name once all its files are complete, and replaces an older folder of that name.
+/// A folder that takes a name once all its files are complete, in place of the folder that has it.
 #[derive(Debug)]
 pub struct UnfinishedFolder {
     folder: TempDir,
@@ -201,31 +204,30 @@ impl UnfinishedFolder {
 
             builder.permissions(fs::Permissions::from_mode(0o777));
         }
-        let (folder, begun) = Begun::with(|| {
-            let made = builder.tempdir_in(folder(path))?;
-            let own = made.path().to_owned();
-            Ok((made, own))
-        })?;
+        let create = || builder.tempdir_in(folder(path));
+        let (folder, begun) = Begun::new(create, |folder| folder.path().to_owned())?;
         Ok(Self {
-            folder,
             _begun: begun,
+            folder,
             path: path.to_owned(),
         })
     }
 
-    /// The folder's temporary path.
+    /// The folder, until it has its name.
     pub fn path(&self) -> &Path {
         self.folder.path()
     }
 
-    /// Takes the name, and deletes an older folder.
+    /// Takes the name. An older folder goes.
     pub fn appear(self) -> io::Result<()> {
         sync_folder(self.folder.path())?;
+        let naming = naming();
         if self.path.exists() && exchange(self.folder.path(), &self.path).is_ok() {
-            // After the exchange, the older folder has the temporary name.
+            // The older one has the other name now.
+            drop(naming);
             self.folder.close()?;
         } else if self.path.exists() {
-            // Set the older folder aside, so that a failure can restore it.
+            // The older one is set aside, and is there again where this fails.
             let aside = Self::create(&self.path)?;
             let older = aside.path().join("older");
             fs::rename(&self.path, &older)?;
@@ -239,7 +241,7 @@ impl UnfinishedFolder {
     }
 }
 
-/// Exchanges two folders in one step, where the system can.
+/// Exchanges two folders at once, where the system can.
 #[cfg(target_os = "linux")]
 fn exchange(one: &Path, other: &Path) -> io::Result<()> {
     use rustix::fs::{CWD, RenameFlags, renameat_with};
@@ -286,7 +288,7 @@ mod tests {
         );
     }
 
-    /// Files of others stay, even with names like ours. Our own unfinished files go.
+    /// Whatever has a name like those of unfinished files stays; files at work have names of their own.
     #[test]
     fn unfinished_files_go_and_take_nothing_away() {
         let folder = tempfile::tempdir().unwrap();

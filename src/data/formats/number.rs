@@ -186,12 +186,17 @@ fn is_nan_of_windows(word: &[u8]) -> bool {
     rest.is_some_and(|rest| rest.iter().all(digit))
 }
 
-/// The remedy for a number with one comma, which is a decimal comma or separates thousands. Points may separate
-/// thousands, too.
+/// What to do about a number with one comma, which is its point or separates thousands, or with several that do so;
+/// points may do so, too.
 pub(super) fn remedy(text: &[u8]) -> Option<&'static str> {
     let digits = |byte: &u8| !matches!(byte, b',' | b'.');
     let rest: Vec<u8> = text.iter().copied().filter(digits).collect();
-    let is_number = memchr::memchr_iter(b',', text).count() == 1 && number(&rest).is_ok();
+    let commas = memchr::memchr_iter(b',', text).count();
+    let whole = text.split(|&byte| byte == b'.').next().unwrap_or(text);
+    let groups = whole.split(|&byte| byte == b',').skip(1);
+    let thousands = groups.filter(|group| group.len() == 3).count();
+    let separated = commas == 1 || commas > 1 && thousands == commas;
+    let is_number = separated && number(&rest).is_ok();
     is_number.then_some("write a decimal point, and no separators of thousands")
 }
 
@@ -284,13 +289,15 @@ mod tests {
     }
 
     #[test]
-    fn a_number_with_one_comma_is_told() {
+    fn a_number_with_commas_is_told() {
         for text in
-            "1,5;-0,25;+0,377;12,3456;,5;1,;1234,567;1,234;-999,999;1,5e3;1,23457E+11;1,234.5;1.234,5".split(';')
+            "1,5;-0,25;+0,377;12,3456;,5;1,;1234,567;1,234;-999,999;1,5e3;1,23457E+11;1,234.5;1.234,5;1.234.567,8;1,234,567;-12,345,678.9".split(';')
         {
             assert!(remedy(text.as_bytes()).is_some(), "{text}");
         }
-        for text in "1,2,3;a,b;,;-;1.2.3;1:234;192.168.1.1;1,5 kg;1'234;inf,".split(';') {
+        for text in "1,2,3;1,234,56;1.2,345,678;a,b;,;-;1.2.3;1:234;192.168.1.1;1,5 kg;1'234;inf,"
+            .split(';')
+        {
             assert_eq!(remedy(text.as_bytes()), None, "{text}");
         }
     }

@@ -242,7 +242,7 @@ impl Record<'_> {
 }
 
 /// A cell without its quotes.
-fn plain(cell: &[u8]) -> Vec<u8> {
+pub(super) fn plain(cell: &[u8]) -> Vec<u8> {
     let text = cell.iter().copied().filter(|&byte| byte != b'"');
     text.collect::<Vec<u8>>().trim_ascii().to_vec()
 }

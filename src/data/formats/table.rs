@@ -5,7 +5,8 @@
 //! and the columns to leave out. The others are features, named by their titles. Data for a model, or besides
 //! training data, are matched by name in any order. Columns of other names are left out.
 
-use std::collections::HashSet;
+use std::borrow::Cow;
+use std::collections::{HashMap, HashSet};
 
 use rankrls_files::error::{Fault, ReadError, quote};
 use rankrls_files::input::Source;
@@ -16,7 +17,7 @@ use super::cells::{Cell, Records, cells, named_separator, placed, takes_rows};
 use super::header::{Cells, Header};
 use super::number::{self, BadNumber};
 use super::options::{Loaded, ReadOptions};
-use super::stray::{SeveralRows, check};
+use super::stray::{SeveralRows, check, plain};
 use super::text::Text;
 use super::token::{cell_id, no_decimal, no_number};
 use crate::data::missing::Missing;
@@ -33,29 +34,40 @@ const ROW: u64 = 4 * 8 + 64;
 /// Bytes of a doubt besides its identifier.
 const DOUBT: u64 = 320;
 
+/// A record, perhaps of several lines, the first of which has the number `began`.
+struct Row<'r> {
+    bytes: &'r [u8],
+    delimiter: u8,
+    cells: &'r [Cell<'r>],
+    began: u64,
+}
+
 /// The rows so far.
 struct TableRows<'o> {
     options: &'o ReadOptions,
     packer: RowPacker,
     text: Text,
-    /// Identifiers that swallowed rows may have, and the fault to report if the table has such a query.
-    doubts: Vec<(String, (u64, Fault))>,
+    /// Identifiers that rows may have but for a stray quote, and what to say where there is such a query: the first.
+    doubts: HashMap<String, (u64, Fault)>,
 }
 
 impl TableRows<'_> {
-    /// Adds the row of `record`, which is on `line`.
-    fn add(&mut self, header: &Header, record: &[Cell<'_>], line: u64) -> Result<(), Fault> {
+    /// Adds a row.
+    fn add(&mut self, header: &Header, row: &Row<'_>) -> Result<(), Fault> {
         let width = header.titles.len();
-        if record.len() != width {
+        if row.cells.len() != width {
             let expected = format!("{width} cells, as in the header");
-            return Err(Fault::mismatch(expected, record.len().to_string()));
+            return Err(Fault::mismatch(expected, row.cells.len().to_string()));
         }
         let (mut label, mut entries) = (0.0, 0);
-        for (place, (title, cell)) in header.titles.iter().zip(record).enumerate() {
+        for (place, (title, cell)) in header.titles.iter().zip(row.cells).enumerate() {
             let (trimmed, column) = (cell.text.trim_ascii(), cell.column);
             match header.cells(place) {
                 Cells::Others => {}
-                Cells::Query => self.query(trimmed, column - 1, line)?,
+                Cells::Query => {
+                    self.query(trimmed, column - 1, row.began)?;
+                    self.plain_query(cell, row);
+                }
                 Cells::Label => {
                     // A missing label must not be invented.
                     let missing = self.options.unlabelled.then_some(0.0);
@@ -80,27 +92,41 @@ impl TableRows<'_> {
         self.text.check_memory(0, self.options.memory.left())
     }
 
-    /// Refuses a `record` that may be several rows, or records a doubt. The record `began` on this line.
-    fn one_row(
-        &mut self,
-        record: &[u8],
-        delimiter: u8,
-        cells: &[Cell<'_>],
-        header: Option<&Header>,
-        began: u64,
-    ) -> Result<(), Fault> {
-        let broken = cells.iter().find(|cell| cell.text.contains(&b'\n'));
+    /// Refuses a row that may be more than one, or doubts it.
+    fn one_row(&mut self, row: &Row<'_>, header: Option<&Header>) -> Result<(), Fault> {
+        let broken = row.cells.iter().find(|cell| cell.text.contains(&b'\n'));
         let Some(broken) = broken else {
             return Ok(());
         };
         let may_miss = self.options.unlabelled || self.options.table.missing.is_some();
-        let fault = || takes_rows(record, broken.column);
-        let ids = check(record, delimiter, cells, header, may_miss);
+        let fault = || takes_rows(row.bytes, broken.column);
+        let ids = check(row.bytes, row.delimiter, row.cells, header, may_miss);
         for id in ids.map_err(|SeveralRows| fault())? {
-            self.text.memory += DOUBT + id.len() as u64;
-            self.doubts.push((id, placed(fault(), began, record)));
+            self.doubt(id, row, fault);
         }
         Ok(())
+    }
+
+    /// Doubts that a row has its own query where there is one of the identifier `id`.
+    fn doubt(&mut self, id: String, row: &Row<'_>, fault: impl FnOnce() -> Fault) {
+        if !self.doubts.contains_key(&id) {
+            self.text.memory += DOUBT + id.len() as u64;
+            let placed = placed(fault(), row.began, row.bytes);
+            self.doubts.insert(id, placed);
+        }
+    }
+
+    /// Doubts an identifier with quotes in a cell that begins with none: programs that write commas quote it.
+    fn plain_query(&mut self, cell: &Cell<'_>, row: &Row<'_>) {
+        // What has quotes in a quoted cell is a copy without half of them.
+        if let Cow::Borrowed(id) = cell.text
+            && row.delimiter != b'\t'
+            && memchr::memchr(b'"', id).is_some()
+        {
+            let plain = plain(id);
+            let plain = String::from_utf8_lossy(&plain).into();
+            self.doubt(plain, row, || stray_in_query(id).at_column(cell.column));
+        }
     }
 
     /// Adds a row of the query `id`, which begins after `before` bytes.
@@ -110,6 +136,13 @@ impl TableRows<'_> {
         self.text.groups.add(text, 1, line);
         Ok(())
     }
+}
+
+/// The fault of an identifier beside that of another query without its quotes.
+fn stray_in_query(id: &[u8]) -> Fault {
+    let expected = "no quotes in a query identifier that is another query without them";
+    let remedy = "take them out if they are stray, else quote the cell and double the quotes in it";
+    Fault::new(expected, quote(id)).remedy(remedy)
 }
 
 /// The number in a cell of the column `title`, which is a value or a label, or `missing`.
@@ -152,7 +185,7 @@ pub(super) fn read(
         options,
         packer: RowPacker::default(),
         text: Text::new(name.clone()),
-        doubts: Vec::new(),
+        doubts: HashMap::new(),
     };
     let mut records = Records::new(delimiter);
     each_line(source, options.memory.left(), |number, line| {
@@ -177,15 +210,20 @@ pub(super) fn read(
         };
         let mut take = || {
             let delimiter = records.delimiter;
-            let cells = cells(&record, delimiter)?;
-            rows.one_row(&record, delimiter, &cells, header.as_ref(), began)?;
+            let row = Row {
+                bytes: &record,
+                delimiter,
+                cells: &cells(&record, delimiter)?,
+                began,
+            };
+            rows.one_row(&row, header.as_ref())?;
             match &header {
                 None => {
-                    let found = Header::new(&cells, options)?;
+                    let found = Header::new(row.cells, options)?;
                     rows.text.memory = found.memory();
                     header = Some(found);
                 }
-                Some(header) => rows.add(header, &cells, began)?,
+                Some(header) => rows.add(header, &row)?,
             }
             Ok(rows.text.memory)
         };
@@ -199,15 +237,13 @@ pub(super) fn read(
 }
 
 /// The first doubt about a row whose query exists.
-fn doubted(doubts: Vec<(String, (u64, Fault))>, queries: &Queries) -> Option<(u64, Fault)> {
+fn doubted(doubts: HashMap<String, (u64, Fault)>, queries: &Queries) -> Option<(u64, Fault)> {
     if doubts.is_empty() {
         return None;
     }
     let ids: HashSet<&str> = queries.ids()?.iter().collect();
-    let mut doubts = doubts.into_iter();
-    doubts
-        .find(|(id, _)| ids.contains(&**id))
-        .map(|(_, fault)| fault)
+    let real = doubts.into_iter().filter(|(id, _)| ids.contains(&**id));
+    real.map(|(_, fault)| fault).min_by_key(|(line, _)| *line)
 }
 
 /// The data set of all rows.
@@ -460,6 +496,33 @@ mod tests {
         }
     }
 
+    /// Programs that write commas quote them, and tabs need no quotes.
+    #[test]
+    fn quotes_in_queries_are_read_where_no_other_query_lacks_them() {
+        let both = ["tv 55", "tv 55\""];
+        for (format, text, expected) in [
+            (
+                Format::Csv,
+                "grade,query,x\n1,tv 55,1\n0,\"tv 55\"\"\",2\n",
+                &both[..],
+            ),
+            (
+                Format::Tsv,
+                "grade\tquery\tx\n1\ttv 55\t1\n0\ttv 55\"\t2\n",
+                &both,
+            ),
+            (
+                Format::Csv,
+                "grade,query,x\n1,tv 55\",1\n0,tv 65\",2\n",
+                &["tv 55\"", "tv 65\""],
+            ),
+        ] {
+            let data = read(&options().format(format), text);
+            let ids: Vec<&str> = data.queries().ids().unwrap().iter().collect();
+            assert_eq!(ids, expected);
+        }
+    }
+
     /// Text of several lines is read if none of its quotes can be stray. Commas and quotes do not matter.
     #[test]
     fn text_of_several_lines_is_read() {
@@ -632,6 +695,9 @@ mod tests {
             (options(), "grade,query,x\n1,a,\"2\n1,a,3\n", "f.csv:2:5: expected a closing quote, found \"\\\"2\\n1,a,3\""),
             (options(), "grade,query,x\n1,\"a,2\n1,a,3\n1,\"b\",3\n", "f.csv:2:3: expected a closing quote, found \"\\\"a,2\\n1,a,3\\n1,\\\"b"),
             (ignoring(&["n"]), "grade,query,x,n\n1,a,2,\"p\n1,a,3,q\"\n1,b,3,s\n", "f.csv:2:7: expected a closing quote, found \"\\\"p\\n1,a,3,q\\\"\" (the quote may take rows into its cell"),
+            (options(), "grade,query,x\n1,a,2\n0,a\",3\n", "f.csv:3:3: expected no quotes in a query identifier that is another query without them, found \"a\\\"\" (take them out if they are stray"),
+            (options(), "grade,query,x\n1, \"a\",2\n0,a,3\n", "f.csv:2:3: expected no quotes in a query"),
+            (ignoring(&["n"]), "n,grade,query,x\n\"p\nq\",1,\"a\",2\n\"p\nq\",1,a\"b,2\nr,0,ab,3\n", "f.csv:5:6: expected no quotes in a query"),
             (options(), "grade,query,\"x\n1,a,3\n", "f.csv:1:13: expected a closing quote"),
             (options(), "grade,query,x\r1,a,3\r0,a,2\r", "f.csv:1:14: expected lines that end in LF or CR LF, found CR alone"),
             (options(), "grade,query,x\n1,a,3\0\n", "f.csv:2:6: expected text, found a NUL byte"),

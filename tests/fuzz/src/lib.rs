@@ -4,10 +4,11 @@
 //! Each reader has one function. The fuzz targets call it. So does `tests/untrusted.rs`, with drawn bytes and with
 //! inputs that fuzzing found.
 
+mod plain;
+
 use std::fmt::Display;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::LazyLock;
 
 use peak_alloc::PeakAlloc;
 use rankrls::data::read::{
@@ -20,7 +21,7 @@ use rankrls::memory::Memory;
 use rankrls::model::read_features;
 use rankrls::{ColumnClasses, Dataset, IndexBase, Model, Queries, StrategyKind, Warning};
 use rankrls_files::Lines;
-use rankrls_parses::linkgrammar;
+use rankrls_parses::linkgrammar::{self, Linkage};
 use rankrls_parses::treebank::{Sentence, conllu as columns};
 use tempfile::TempDir;
 
@@ -57,19 +58,13 @@ pub const ALL: &[(&str, Property)] = &[
 /// The name of the input in messages.
 const NAME: &str = "input";
 
-/// A folder for readers of files, in memory if the system has such a place.
-static FOLDER: LazyLock<TempDir> = LazyLock::new(|| {
-    let memory = Path::new("/dev/shm");
-    let folder = if memory.is_dir() {
-        tempfile::tempdir_in(memory)
-    } else {
-        tempfile::tempdir()
-    };
-    folder.expect("a temporary folder")
-});
+thread_local! {
+    /// A folder for readers of files. It goes with the thread of its test.
+    static FOLDER: TempDir = tempfile::tempdir().expect("a temporary folder");
+}
 
 fn file(name: &str, bytes: &[u8]) -> PathBuf {
-    let path = FOLDER.path().join(name);
+    let path = FOLDER.with(|folder| folder.path().join(name));
     fs::write(&path, bytes).expect("the temporary folder can be written to");
     path
 }
@@ -237,7 +232,13 @@ pub fn table(input: &[u8]) -> bool {
         .unlabelled(flags & 4 != 0)
         .memory(LIMIT)
         .table(table);
-    come_back(within(text, || options.read_from(text, NAME)), text)
+    let read = within(text, || options.read_from(text, NAME));
+    if let Ok(loaded) = &read {
+        let separator = if flags & 1 == 0 { b',' } else { b'\t' };
+        let label = named(8, "grade");
+        plain::agrees(&loaded.dataset, text, separator, label.as_deref());
+    }
+    come_back(read, text)
 }
 
 /// Names of features.
@@ -452,7 +453,11 @@ pub fn linkages(input: &[u8]) -> bool {
             return false;
         }
     };
-    for linkage in &found {
+    let costs = printed
+        .lines()
+        .filter(|line| line.contains("cost vector = ("));
+    for (linkage, line) in found.iter().zip(costs) {
+        has_costs(linkage, line);
         let words = linkage.words.len();
         for link in &linkage.links {
             assert!(link.left < link.right && link.right < words);
@@ -467,6 +472,23 @@ pub fn linkages(input: &[u8]) -> bool {
         }
     }
     !found.is_empty()
+}
+
+/// The costs of a linkage are the numbers of its line.
+fn has_costs(linkage: &Linkage, line: &str) {
+    let (_, costs) = line.rsplit_once("(UNUSED=").expect("costs");
+    let numbers: Vec<f64> = costs
+        .split(|char: char| {
+            char.is_ascii_uppercase() || char.is_whitespace() || "=)".contains(char)
+        })
+        .filter_map(|text| text.parse().ok())
+        .collect();
+    let found = [
+        linkage.unused.into(),
+        f64::from(linkage.cost) / 100.0,
+        linkage.length.into(),
+    ];
+    assert_eq!(numbers, found, "{line}");
 }
 
 /// Checks that every word has a head, and that no word governs itself through others.

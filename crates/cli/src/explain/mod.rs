@@ -9,10 +9,11 @@ use std::process::ExitCode;
 
 use anyhow::{Context, Result, bail};
 use clap::Args;
-use rankrls::Dataset;
 use rankrls::data::read::{read_texts, texts_beside};
 use rankrls::data::sample;
+use rankrls::memory::Memory;
 use rankrls::model::{Contribution, ExplainedRow, Explanation, Shown};
+use rankrls::{Dataset, Model};
 use rankrls_files::Strings;
 use serde::Serialize;
 
@@ -147,6 +148,9 @@ pub(crate) fn run(args: &ExplainArgs, session: &Session<'_>) -> Result<ExitCode>
         (None, Some(_)) => Shown::First(1),
         (None, None) => Shown::First(args.rows),
     };
+    let memory = args.data.memory().holding(model.memory());
+    let rows = data.queries().range(query).len();
+    require_rows(memory.holding(data.memory()), &model, shown, rows)?;
     let explained = model.explain(data, query, versus, shown);
     let mut explained = explained.with_context(file)?;
     if let Some(texts) = texts(args, data)? {
@@ -163,6 +167,29 @@ pub(crate) fn run(args: &ExplainArgs, session: &Session<'_>) -> Result<ExitCode>
     let drawn = plot.complete(|| picture::picture(&explained, top, session.console).to_svg());
     let text = || text(&explained, &file(), top);
     session.end(&results, &document, text, appear([drawn]))
+}
+
+/// Bytes of a row that is shown, its heading among them.
+const ROW: u64 = 512;
+
+/// Bytes of a contribution.
+const CONTRIBUTION: u64 = 72;
+
+/// Bytes of the line of a contribution, and of its cells.
+const LINE: u64 = 160;
+
+/// Refuses to show more of the `rows` of a query than there is memory for.
+fn require_rows(memory: Memory, model: &Model, shown: Shown, rows: usize) -> Result<()> {
+    let rows = match shown {
+        Shown::First(most) => most.min(rows),
+        _ => 1,
+    };
+    let features = model.features.len();
+    let lines = features.min(SHOWN) as u64 * LINE;
+    let bytes = ROW + features as u64 * CONTRIBUTION + lines;
+    let what = format!("the explanation of {} needs", counted(rows, "row"));
+    memory.require(what, rows as u64 * bytes, "ask for fewer by --rows")?;
+    Ok(())
 }
 
 /// A text for each row of `data`: of the file that the user names, of the one beside the data, or as they come

@@ -26,7 +26,7 @@ use judging::{JudgingArgs, Scheme};
 use super::args::{self, ConventionArgs, at_least_one, each_once};
 use super::console::Console;
 use super::data::{Input, TrainingData};
-use super::output::{Destination, appear};
+use super::output::{Destination, appear_after};
 use super::report::SelectionReport;
 use super::session::Session;
 use super::settings::{LAMBDAS_HELP, TeacherArgs, check_selection};
@@ -418,7 +418,7 @@ pub(crate) fn run(args: &TuneArgs, session: &Session<'_>) -> Result<ExitCode> {
         model.choice.clone_from(&choice);
         model.write_to(writer)
     });
-    let saved = appear([model, table, drawn]);
+    let saved = appear_after(tuned.interrupted, [model, table, drawn], console);
     session.end(&results, &report, || report.text(), saved)
 }
 

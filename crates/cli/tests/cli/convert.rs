@@ -47,6 +47,24 @@ fn a_table_becomes_text_with_names() {
     assert_eq!(folder.read("t.names.txt"), "x\na, b\nlast\n");
 }
 
+/// Names beside a table are not its own: they are those of older text.
+#[test]
+fn a_table_that_has_changed_is_written_with_its_new_names() {
+    let folder = Folder::empty();
+    let read = "--label grade --query query";
+    for titles in ["a,b,c", "c,a,b", "d,e,f"] {
+        folder.write(
+            "t.csv",
+            format!("grade,query,{titles}\n1,q,1,2,3\n0,q,3,1,2\n1,r,1,4,3\n0,r,5,1,2\n"),
+        );
+        folder.run(&format!("select t.csv {read} -k 1 --lambda 1 -q -o m.json"));
+        folder.run(&format!("convert t.csv {read} -o t.svm"));
+        assert_eq!(folder.read("t.names.txt"), titles.replace(',', "\n") + "\n");
+        folder.run("convert t.csv --model m.json -o t.svm");
+        assert_eq!(folder.read("t.names.txt").lines().count(), 1);
+    }
+}
+
 #[test]
 fn indices_count_as_asked() {
     let folder = Folder::new();

@@ -235,3 +235,14 @@ fn a_large_query_has_its_first_rows_unless_more_are_asked_for() {
         "{explain} --rows 3 --row 4 => cannot be used with"
     ));
 }
+
+#[test]
+fn rows_are_explained_within_the_limit_of_memory() {
+    let folder = Folder::empty();
+    let row = |row: usize| format!("{} qid:{} 1:{}\n", row % 3, row / 60_000, row % 7);
+    folder.write("t.svm", (0..60_010).map(row).collect::<String>());
+    folder.run("select t.svm -k 1 --lambda 1 -q -o m.json");
+    let explain = "explain m.json t.svm 0 --max-memory 24MiB --rows";
+    folder.refused(&format!("{explain} 60000 => ask for fewer by --rows"));
+    folder.run(&format!("{explain} 100"));
+}

@@ -246,25 +246,26 @@ fn corpora_appear_at_once() {
     let time = begin.elapsed() / 2;
     let mut random = ChaCha8Rng::seed_from_u64(20);
     let mut killed = 0;
-    while killed < long(25) {
+    while killed < long(36) {
         if random.random_ratio(1, 3) {
             let _ = fs::remove_dir_all(folder.path("c"));
         }
         let (before, seed) = (corpus(), killed % 2);
         let mut child = build(seed as u64).spawn().unwrap();
         std::thread::sleep(time.mul_f64(random.random_range(0.0..1.1)));
-        child.kill().unwrap();
+        let by = ["-KILL", "-INT", "-TERM"][killed % 3];
+        signal(&child, by);
         let done = child.wait().unwrap().success();
         let found = corpus();
-        assert!(found == whole[seed] || !done && found == before);
+        assert!(found == whole[seed] || !done && found == before, "{by}");
         for name in folder.list() {
             // A kill may leave an unnamed folder.
-            let is_left = !done && name.starts_with(".rankrls-");
+            let is_left = !done && by == "-KILL" && name.starts_with(".rankrls-");
             if is_left {
                 fs::remove_dir_all(folder.path(&name)).unwrap();
             }
             let known = ["c", "gold.conllu", "nbest.conllu"].contains(&&*name);
-            assert!(is_left || known, "{name}");
+            assert!(is_left || known, "{by}: {name}");
         }
         killed += usize::from(!done);
     }

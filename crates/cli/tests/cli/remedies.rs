@@ -34,6 +34,16 @@ const MANY: &str = "\
 1 qid:13 1:1\n0 qid:13 2:1\n1 qid:14 1:2\n0 qid:14 2:3\n1 qid:15 1:1\n0 qid:15 2:2\n1 qid:16 1:3\n0 qid:16 2:1\n\
 1 qid:17 1:1\n0 qid:17 2:1\n1 qid:18 1:2\n0 qid:18 2:3\n1 qid:19 1:1\n0 qid:19 2:2\n1 qid:20 1:3\n0 qid:20 2:1\n";
 
+/// A sentence with its tree.
+const GOLD: &str = "# sent_id = 1\n1\tDogs\t_\tNOUN\t_\t_\t2\tnsubj\t_\t_\n2\tbark\t_\tVERB\t_\t_\t0\troot\t_\t_\n\
+    3\tloudly\t_\tADV\t_\t_\t2\tadvmod\t_\t_\n\n";
+
+/// Two parses of it.
+const PARSES: &str = "# sent_id = 1\n1\tDogs\t_\tNOUN\t_\t_\t3\tnsubj\t_\t_\n2\tbark\t_\tVERB\t_\t_\t0\troot\t_\t_\n\
+    3\tloudly\t_\tADV\t_\t_\t2\tadvmod\t_\t_\n\n\
+    # sent_id = 1\n1\tDogs\t_\tNOUN\t_\t_\t2\tnsubj\t_\t_\n2\tbark\t_\tVERB\t_\t_\t0\troot\t_\t_\n\
+    3\tloudly\t_\tADV\t_\t_\t2\tadvmod\t_\t_\n\n";
+
 /// The files of the cases.
 fn folder() -> Folder {
     let folder = Folder::new();
@@ -90,6 +100,17 @@ fn folder() -> Folder {
             "2 qid:1 1:1 2:2\n0 qid:1 1:2 2:1\n1 qid:2 3:1\n0 qid:2 4:1\n",
         ),
         ("many.svm", MANY),
+        (
+            "equal.svm",
+            "1 qid:1 1:1\n1 qid:1 2:1\n1 qid:2 1:2\n1 qid:2 2:3\n1 qid:3 1:2\n1 qid:3 2:3\n",
+        ),
+        (
+            "quotes.csv",
+            "grade,topic,x\n1,a,1\n0,a\",2\n1,b,1\n0,b,3\n",
+        ),
+        ("gold.conllu", GOLD),
+        ("nbest.conllu", PARSES),
+        ("mine/notes.txt", "mine\n"),
     ] {
         folder.write(name, text);
     }
@@ -331,6 +352,46 @@ const CASES: &[Case] = &[
         ],
     ),
     case(
+        "train large.svm --lambda 1 --kernel polynomial:20",
+        "scale the data, or take a smaller gamma or degree",
+        &[
+            "train large.svm --lambda 1 --kernel polynomial:20:1:1e-120",
+            "train large.svm --lambda 1 --kernel polynomial:1",
+            "large.svm < 1 qid:1 1:1\n0 qid:1 2:1\n1 qid:2 1:1\n0 qid:2 2:1e-60\n",
+            "train large.svm --lambda 1 --kernel polynomial:20",
+        ],
+    ),
+    case(
+        "train train.svm --lambda 1,2 --choose-by map:9",
+        "take another measure, such as squared (--choose-by)",
+        &["train train.svm --lambda 1,2 --choose-by squared"],
+    ),
+    case(
+        "tune equal.svm -k 1 --choose-by cindex --lambda 1",
+        "take another measure, such as squared (--choose-by)",
+        &["tune equal.svm -k 1 --choose-by squared --lambda 1"],
+    ),
+    case(
+        "info quotes.csv --label grade --query topic",
+        "take them out if they are stray, else quote the cell and double the quotes in it",
+        &[
+            "quotes.csv < grade,topic,x\n1,a,1\n0,\"a\"\"\",2\n1,b,1\n0,b,3\n",
+            "info quotes.csv --label grade --query topic",
+            "quotes.csv < grade,topic,x\n1,a,1\n0,a,2\n1,b,1\n0,b,3\n",
+            "info quotes.csv --label grade --query topic",
+        ],
+    ),
+    case(
+        "build gold.conllu --candidates nbest.conllu --test-share 0 -o @new",
+        "write ./@new for a folder",
+        &["build gold.conllu --candidates nbest.conllu --test-share 0 -o ./@new"],
+    ),
+    case(
+        "build gold.conllu --candidates nbest.conllu --test-share 0 -o mine",
+        "give another name, or move it away",
+        &["build gold.conllu --candidates nbest.conllu --test-share 0 -o new"],
+    ),
+    case(
         "tune train.svm -k 2 --label-scale raw,unit --lambda 1",
         "judge by a measure such as cindex (--choose-by), or give one scale of labels (--label-scale)",
         &[
@@ -407,6 +468,41 @@ fn what_stands_in_the_way_is_moved_or_gone_on_with() {
     ));
     folder.run(&format!("{convert} d.svm"));
     folder.run(&format!("{convert} c.svm --names names.txt"));
+}
+
+#[test]
+fn without_a_parser_candidates_are_taken_from_a_file() {
+    let folder = folder();
+    let build = "build gold.conllu --test-share 0 -o new";
+    let mut alone = folder.command(&format!("{build} --link-grammar"));
+    let output = alone.env("PATH", "").output().unwrap();
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(!output.status.success(), "{errors}");
+    assert!(errors.contains("link-parser was not found"), "{errors}");
+    assert!(
+        errors.contains("or take candidates from a file"),
+        "{errors}"
+    );
+    assert!(!folder.path("new").exists() && !folder.path("new.part").exists());
+    folder.run(&format!("{build} --candidates nbest.conllu"));
+}
+
+#[test]
+fn what_another_process_writes_is_waited_for() {
+    let folder = folder();
+    let select = "select train.svm -k 2 --lambda 1 -o m.json";
+    let mut model = folder.document("m.json");
+    model["unfinished"] = serde_json::json!({"taken": 2, "asked": 3});
+    let path = folder.path("m.json.part");
+    std::fs::write(&path, model.to_string()).unwrap();
+    let other = std::fs::File::open(&path).unwrap();
+    other.lock().unwrap();
+    for resume in ["", " --resume"] {
+        folder.refused(&format!("{select}{resume} => (wait until it ends)"));
+    }
+    other.unlock().unwrap();
+    folder.run(&format!("{select} --resume"));
+    assert!(!path.exists());
 }
 
 /// Each fixed remedy stands in a case, unless the command cannot reach it.

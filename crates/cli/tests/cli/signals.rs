@@ -180,6 +180,18 @@ fn an_interrupt_chooses_among_what_there_is() {
     assert!((1..1500).contains(&k), "{k}");
     let model = folder.json("inspect model.json --json");
     assert_eq!(list(&model["steps"]).len() as u64, k);
+    // What a run has ended with stays.
+    folder.write("model.json", "older");
+    let (_, rest) = interrupt(
+        &folder,
+        &format!("{arguments} --table new.csv"),
+        ", lambda ",
+    );
+    let told =
+        "interrupted: model.json is there already and stays, and files beside it were not written";
+    assert!(rest.contains(told), "{rest}");
+    assert_eq!(folder.read("model.json"), "older");
+    assert!(!folder.path("new.csv").exists());
 }
 
 /// No later strategy begins, and the present folds are lost.

@@ -47,7 +47,7 @@ impl Reason {
             Self::Failed => "not parsed",
             Self::TimedOut => "timed out",
             Self::Unreadable => "with an answer that is not understood",
-            Self::Misaligned => "words that do not match",
+            Self::Misaligned => "with words that do not match",
             Self::Missing => "without candidates",
             Self::Unknown => "candidates of no sentence",
             Self::Single => "with one candidate",

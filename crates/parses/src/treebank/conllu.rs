@@ -204,7 +204,7 @@ impl<'t> Draft<'t> {
     }
 
     fn comment(&mut self, line: Line<'_>, comment: &str) -> Result<(), ReadError> {
-        let comment = comment.trim();
+        let (whole, comment) = (comment, comment.trim());
         let twice = |what| line.refuse_field(0, format!("one {what} of a sentence"), comment);
         if let Some(score) = self.scored.then(|| score(comment)).flatten() {
             let score = score.map_err(|expected| line.refuse_field(0, expected, comment))?;
@@ -213,9 +213,10 @@ impl<'t> Draft<'t> {
                 Some(_) => Err(twice("score")),
             };
         }
-        match comment.split_once('=') {
-            Some((key, value)) if key.trim_end() == "sent_id" && !value.trim().is_empty() => {
-                match self.id.replace(value.trim().to_owned()) {
+        match whole.split_once('=') {
+            Some((key, value)) if key.trim() == "sent_id" && !value.trim().is_empty() => {
+                // A blank that is no space may be part of an identifier.
+                match self.id.replace(value.trim_ascii().to_owned()) {
                     None => Ok(()),
                     Some(_) => Err(twice("sent_id")),
                 }
@@ -535,7 +536,7 @@ mod tests {
             row("4", "10 000", "0"),
             row("5", "1.1", "4"),
             "\t ".to_owned(),
-            "\u{feff}# sent_id = SSL_3:1:5".to_owned(),
+            "\u{feff}# sent_id = \u{3000}SSL_3:1:5\t".to_owned(),
             row("1", "ذ", "0"),
         ];
         for end in ["\n", "\r\n"] {
@@ -547,7 +548,7 @@ mod tests {
             assert_eq!(read[0].text(), "לבית # לבית 1.1");
             assert_eq!(
                 (read.len(), read[1].line(), read[1].id()),
-                (2, 16, Some("SSL_3:1:5"))
+                (2, 16, Some("\u{3000}SSL_3:1:5"))
             );
         }
     }

@@ -192,7 +192,7 @@ fn other_words_are_reported_and_left_out() {
     kept.remove(9);
     folder.write("nbest.conllu", kept.concat());
     let (_, errors) = folder.run(BUILD);
-    let expected = "warning: nbest.conllu:1: left out, words that do not match: expected a parse of \
+    let expected = "warning: nbest.conllu:1: left out, with words that do not match: expected a parse of \
         \"They eat pizza~1 with forks .\", found one of \"Them eat";
     assert!(errors.contains(expected), "{errors}");
     assert!(
