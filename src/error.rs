@@ -154,7 +154,7 @@ mod tests {
 
     #[test]
     fn a_program_that_ends_by_an_error_prints_its_sentence() {
-        let refused = crate::Dataset::read("no-such.svm").unwrap_err();
+        let refused = crate::data::Dataset::read("no-such.svm").unwrap_err();
         let errors = [
             Error::options("k: expected 1 or more, found 0"),
             refused.into(),

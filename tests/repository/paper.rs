@@ -77,7 +77,7 @@ fn the_table_has_the_figures_of_the_page() {
         let lines = PAGE.lines().map(words);
         let mut lines = lines.map(Iterator::collect::<Vec<_>>);
         let found = lines
-            .find(|words| words.len() == 8 && words[0] == name)
+            .find(|words| words.len() == 11 && words[0] == name)
             .expect(name);
         let share = if found[2] == "KiB" { 1024.0 } else { 1.0 };
         let memory = rounds(memory.trim_end_matches(" MiB"), number(found[1]) / share);

@@ -87,6 +87,7 @@ fn the_table_has_all_warnings() {
         "text",
         "{name}: {seen}",
         "{name} {warning}",
+        "{}: {warning}",
         "message, UserWarning",
     ];
     let (mut said, mut others) = (0, Vec::new());

@@ -37,11 +37,21 @@ pub fn take_away() {
     mem::forget(naming());
     let mut begun = begun();
     for path in begun.drain(..) {
-        // It is one of both, and the other call does nothing.
-        let _ = fs::remove_file(&path);
-        let _ = fs::remove_dir_all(&path);
+        if fs::remove_file(&path).is_err() {
+            remove_folder(&path);
+        }
     }
     mem::forget(begun);
+}
+
+/// Removes a folder in which another thread may still rename a file.
+fn remove_folder(path: &Path) {
+    const TRIES: usize = 100;
+    let is_gone = || match fs::remove_dir_all(path) {
+        Ok(()) => true,
+        Err(error) => error.kind() == ErrorKind::NotFound && !path.exists(),
+    };
+    let _gone = (0..TRIES).any(|_| is_gone());
 }
 
 /// Something begun, until it is dropped.
