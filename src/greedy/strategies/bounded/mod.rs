@@ -37,6 +37,7 @@ use rayon::prelude::*;
 
 use super::layout::{CHUNK, Layout};
 use super::lowmem::{self, squares};
+use super::recent::Recent;
 use crate::columns::ColumnClasses;
 use crate::data::Column;
 use crate::greedy::strategy::{Facts, bytes};
@@ -86,7 +87,8 @@ fn memory(shape: &Shape) -> u64 {
     let residuals = Round::cache_bytes(rows, k).min(residuals);
     let kept = bytes(182) * bytes(shape.candidates) + bytes(16) * bytes(pieces);
     let resolved = bytes(shape.queries.min(RESOLVED[2])) * bytes(k).min(bytes(shape.longest));
-    let step = bytes(112) * bytes(shape.queries) + bytes(24) * resolved + bytes(208) * bytes(rows);
+    let of_row = bytes(144) + bytes(Recent::bytes_of_row(k));
+    let step = bytes(112) * bytes(shape.queries) + bytes(24) * resolved + of_row * bytes(rows);
     (lowmem::errors_memory(shape, k) + kept + step + bytes(residuals)).0
 }
 
