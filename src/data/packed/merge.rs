@@ -11,8 +11,11 @@ use super::runs::{Reader, Run};
 use crate::data::columns::{Columns, cut};
 use crate::error::{Error, Result};
 
-/// Approximate entries of a strip.
+/// Approximate entries of a strip, unless there are many runs.
 const STRIP: u64 = if cfg!(test) { 1 << 7 } else { 1 << 16 };
+
+/// Least entries of a strip for each run. To reach the page of fewer takes longer than to read them.
+const VISIT: u64 = if cfg!(test) { 1 } else { 64 };
 
 /// Most features of a strip that a table counts.
 const NARROW: usize = if cfg!(test) { 1 << 5 } else { 1 << 18 };
@@ -99,12 +102,13 @@ fn spans(runs: &[Run], most: usize) -> Vec<Span> {
     let mut firsts: Vec<(u32, u64)> = pages.map(|page| (page.first, page.entries)).collect();
     firsts.par_sort_unstable();
     let entries: u64 = firsts.iter().map(|page| page.1).sum();
-    let share = (entries / most.max(1) as u64).max(STRIP);
+    let strip = STRIP.max(VISIT * runs.len() as u64);
+    let share = (entries / most.max(1) as u64).max(strip);
     let (mut spans, mut span) = (Vec::new(), vec![0]);
     let (mut of_span, mut of_strip) = (0, 0);
     for (first, of_page) in firsts {
         let begins = span.last().is_some_and(|&last| first > last);
-        if begins && of_strip >= STRIP {
+        if begins && of_strip >= strip {
             span.push(first);
             of_strip = 0;
             if of_span >= share {

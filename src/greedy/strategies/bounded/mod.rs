@@ -37,6 +37,7 @@ use rayon::prelude::*;
 
 use super::layout::{CHUNK, Layout};
 use super::lowmem::{self, squares};
+use super::recent::Recent;
 use crate::columns::ColumnClasses;
 use crate::data::Column;
 use crate::greedy::strategy::{Facts, bytes};
@@ -44,7 +45,7 @@ use crate::greedy::{Round, Shape, Strategy, Work};
 use crate::linalg::kernels::LANES;
 use crate::stop;
 use bounds::{Products, Reading};
-use known::{Known, Reach};
+use known::{Doubtful, Known, Reach};
 use residual::Residual;
 use search::{BoundedCandidate, Projected, PruningSearch};
 use step::{RESOLVED, StepTerms};
@@ -86,7 +87,8 @@ fn memory(shape: &Shape) -> u64 {
     let residuals = Round::cache_bytes(rows, k).min(residuals);
     let kept = bytes(182) * bytes(shape.candidates) + bytes(16) * bytes(pieces);
     let resolved = bytes(shape.queries.min(RESOLVED[2])) * bytes(k).min(bytes(shape.longest));
-    let step = bytes(112) * bytes(shape.queries) + bytes(24) * resolved + bytes(208) * bytes(rows);
+    let of_row = bytes(144) + bytes(Recent::bytes_of_row(k));
+    let step = bytes(112) * bytes(shape.queries) + bytes(24) * resolved + of_row * bytes(rows);
     (lowmem::errors_memory(shape, k) + kept + step + bytes(residuals)).0
 }
 
@@ -94,8 +96,9 @@ fn memory(shape: &Shape) -> u64 {
 #[derive(Debug)]
 struct Bounded {
     layout: Arc<Layout>,
-    /// The numbers kept of all candidates.
-    known: Vec<Known>,
+    /// What is [known](Known) of all candidates.
+    kept_bounds: Vec<f64>,
+    reaches: Vec<Reach>,
     /// The number of the step terms that they follow.
     followed: usize,
     /// Residuals of candidates of several queries that reached level 1 in the last steps.
@@ -114,7 +117,8 @@ impl Bounded {
     /// Sorts the candidates by where they occur.
     fn new(candidates: &ColumnClasses) -> Self {
         Self {
-            known: vec![Known::NOTHING; candidates.len()],
+            kept_bounds: vec![f64::INFINITY; candidates.len()],
+            reaches: vec![Reach::ANY; candidates.len()],
             residuals: (0..candidates.len()).map(|_| None).collect(),
             layout: Arc::new(Layout::new(candidates)),
             followed: 0,
@@ -240,12 +244,13 @@ impl Bounded {
 
     /// The candidates in chunks, with what is kept of them.
     fn chunks(&mut self) -> Vec<Chunk<'_>> {
-        let chunks = self.known.chunks_mut(CHUNK);
-        let chunks = chunks.zip(self.residuals.chunks_mut(CHUNK)).enumerate();
+        let bounds = self.kept_bounds.chunks_mut(CHUNK);
+        let known = bounds.zip(self.reaches.chunks_mut(CHUNK));
+        let chunks = known.zip(self.residuals.chunks_mut(CHUNK)).enumerate();
         chunks
-            .map(|(number, (known, residuals))| Chunk {
+            .map(|(number, ((bounds, reaches), residuals))| Chunk {
                 first: number * CHUNK,
-                known,
+                known: Known { bounds, reaches },
                 residuals,
             })
             .collect()
@@ -256,7 +261,7 @@ impl Bounded {
 struct Chunk<'a> {
     /// The first of them.
     first: usize,
-    known: &'a mut [Known],
+    known: Known<'a>,
     residuals: &'a mut [Option<Box<Residual>>],
 }
 
@@ -270,13 +275,13 @@ impl<'a> Chunk<'a> {
         bounds::read_together(all, search.step);
         let reached = |(place, reading): &(usize, Reading<'_>)| {
             let squared_norm = search.round.candidates.squared_norm(self.first + place);
-            self.known[*place].read(&reading.products, squared_norm, search.step)
+            self.known.reaches[*place].read(&reading.products, squared_norm, search.step)
         };
         let mut reaches: Vec<Reach> = readings.iter().map(reached).collect();
         self.explain(search, &readings, &mut reaches);
         let mut found = Found::default();
         for ((place, reading), reach) in readings.iter().zip(reaches) {
-            self.known[*place] = Known::Read(reach);
+            self.known.set(*place, reach);
             self.read(search, (*place, reach), &reading.products, &mut found);
         }
         found
@@ -325,27 +330,44 @@ impl<'a> Chunk<'a> {
         'a: 's,
     {
         let (step, candidates, layout) = (search.step, search.round.candidates, search.layout);
-        let mut readings = Vec::new();
-        let kept = self.known.iter_mut().zip(&mut *self.residuals);
-        for (place, (known, residual)) in kept.enumerate() {
+        let (mut places, mut doubtful) = (Vec::new(), Vec::new());
+        for (place, residual) in self.residuals.iter_mut().enumerate() {
             let candidate = self.first + place;
             if search.retired[candidate] || !follows {
-                known.forget();
+                self.known.forget(place);
                 *residual = None;
             }
-            if search.retired[candidate] || residual.is_none() && !search.may_win(known.kept(step))
+            if search.retired[candidate]
+                || residual.is_none() && !search.may_win(self.known.kept(place, step))
             {
                 continue;
             }
             residual.take_if(|residual| residual.used + IDLE < step.at.steps);
-            let (column, pieces) = (candidates.column(candidate), layout.pieces(candidate));
-            let squared_norm = candidates.squared_norm(candidate);
-            if residual.is_none() && known::dismissed(known, search, pieces, squared_norm) {
+            if residual.is_some() {
+                places.push(place);
                 continue;
             }
-            readings.push((place, Reading::new(column, pieces)));
+            doubtful.push(Doubtful {
+                place,
+                pieces: layout.pieces(candidate),
+                squared_norm: candidates.squared_norm(candidate),
+            });
         }
-        readings
+        for block in doubtful.chunks(LANES) {
+            let dismissed = self.known.dismissed(search, block);
+            let left = block
+                .iter()
+                .zip(dismissed)
+                .filter(|(_, dismissed)| !dismissed);
+            places.extend(left.map(|(doubtful, _)| doubtful.place));
+        }
+        places.sort_unstable();
+        let reading = |place: usize| {
+            let candidate = self.first + place;
+            let (column, pieces) = (candidates.column(candidate), layout.pieces(candidate));
+            (place, Reading::new(column, pieces))
+        };
+        places.into_iter().map(reading).collect()
     }
 
     /// Level 0 of the candidate at `place`, whose entries have been read, and level 1 where there is a residual.

@@ -5,6 +5,7 @@ use rand::rngs::ChaCha8Rng;
 use rand::{RngExt, SeedableRng};
 
 use super::bounds::{of_products, read};
+use super::known::by_all_queries;
 use super::step::spread;
 use super::*;
 use crate::data::{Dataset, Queries};
@@ -136,18 +137,19 @@ struct Checked {
 /// The bounds of a candidate before anything else of it is read, and then without its `|z|^2`.
 fn unread(dismissing: &Bounded, candidate: u32, round: &Round<'_>) -> [f64; 3] {
     let (candidate, step) = (candidate as usize, &dismissing.step);
-    let mut known = dismissing.known[candidate];
+    let kept = dismissing.kept_bounds[candidate] * step.clock.now;
+    let mut last = dismissing.reaches[candidate];
     if dismissing.followed + 1 != step.at.number {
-        known.forget();
+        last = Reach::ANY;
     }
     let pieces = dismissing.layout.pieces(candidate);
     let squared_norm = round.candidates.squared_norm(candidate);
-    let (_, by_queries) = known.sum(&mut Default::default(), pieces, squared_norm, step);
+    let by_queries = by_all_queries(last, pieces, squared_norm, step);
     let products = read(round.candidates.column(candidate), pieces, step);
-    let reach = known.read(&products, squared_norm, step);
+    let reach = last.read(&products, squared_norm, step);
     let whole = reach.whole(squared_norm, products.rho, step);
     let level_0 = of_products(&whole, &products, step);
-    [known.kept(step), by_queries, level_0]
+    [kept, by_queries, level_0]
 }
 
 /// Bounds of every candidate that may be chosen: those before it is read by `dismissing`, which
