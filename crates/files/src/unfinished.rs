@@ -231,10 +231,9 @@ impl UnfinishedFolder {
     /// Takes the name. An older folder goes.
     pub fn appear(self) -> io::Result<()> {
         sync_folder(self.folder.path())?;
-        let naming = naming();
+        let _naming = naming();
         if self.path.exists() && exchange(self.folder.path(), &self.path).is_ok() {
             // The older one has the other name now.
-            drop(naming);
             self.folder.close()?;
         } else if self.path.exists() {
             // The older one is set aside, and is there again where this fails.
