@@ -323,8 +323,8 @@ def readme():
     shown = [("documents", 10), ("logs", 10), (DRAWN, 50)]
     words = {
         "chosen": "columns that `select` chooses",
-        "lasso": "as many columns by the lasso of scikit-learn",
-        "SelectKBest": "as many columns by its `SelectKBest`",
+        "lasso": "as many by the lasso of scikit-learn",
+        "SelectKBest": "as many by its `SelectKBest`",
         "all columns": "all columns (`train`)",
         "LightGBM, all columns": "all columns, LightGBM",
         "file order": "the order before",
