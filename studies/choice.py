@@ -14,17 +14,24 @@ import itertools
 import json
 import os
 import random
+import subprocess
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 from measure import CORPORA, ROOT, rankrls, run
-from quality import texts
 from sklearn.feature_extraction.text import TfidfVectorizer
 
 KEPT = ROOT / "target/choice"
 SETTINGS = list(itertools.product(["bounded", "distil"], ["raw", "sqrt-sd"], ["none", "sd", "max"]))
 PLAIN = ("bounded", "raw", "none")
+
+
+def texts(files):
+    """Lines of rows of svmlight files."""
+    for file in files:
+        text = subprocess.run(["zstd", "-dcf", file], check=True, capture_output=True, text=True)
+        yield from (line for line in text.stdout.splitlines(True) if not line.startswith("#"))
 
 
 def by_query(train):
@@ -104,6 +111,7 @@ def data_sets(corpora, gum, small):
     yield "documents", 10, documents
     if small:
         return
+    yield "logs", 10, both_ways(CORPORA / "logs")
     yield "documents", 30, documents
     yield "documents in units 1e-3 to 1e6", 20, list(in_units(documents))
     yield "tf-idf of words and pairs", 30, by_words(CORPORA / "documents")

@@ -14,8 +14,8 @@ from style import ROOT, colour, headed, label, mark, picture, printed
 
 DATA = ROOT / "studies/data"
 PAGE = ROOT / "docs/evidence.md"
-FOUR = 4  # draws of queries
-GUM, ALL_OF_GUM = "four times 112 queries of GUM", "all queries of GUM"
+README = ROOT / "README.md"
+DRAWN = "EWT, 112 queries"  # the data of the four draws
 
 
 def read(name):
@@ -73,49 +73,17 @@ def legend(axes, text):
     axes.text(0, 1, text, transform=axes.transAxes, **style)
 
 
-def quality(figure):
-    """The concordance index of unseen queries by number of features."""
-    data = read("quality")
-    data = data[data.labels == "sqrt-sd"]
-    panels = [
-        (GUM, "trained on 112 queries", ["distil", "residual", "lasso", "exact"]),
-        (ALL_OF_GUM, "trained on 1,400 queries", ["distil", "residual", "exact", "univariate"]),
-    ]
-    both = figure.subplots(1, 2, sharey=True)
-    for axes, (group, title, selectors) in zip(both, panels):
-        own = data[data.group == group]
-        lines(axes, own[own.selector.isin(selectors)], "k", "cindex", "selector")
-        for place, name in enumerate(selectors if group == GUM else []):
-            at = own[own.selector == name]
-            style = {"color": colour(name), "linewidth": 1.2, "alpha": 0.7}
-            error = at.spread / FOUR**0.5
-            axes.vlines(at.k * 1.035 ** (place - 1), at.cindex - error, at.cindex + error, **style)
-        for name, words in [("all columns", "all columns"), ("parser", "order of the parser")]:
-            value = own[own.selector == name].cindex.iloc[0]
-            level(axes, value, f"{words} {value:.3f}")
-        logarithmic(axes.xaxis, sorted(own.k.unique()))
-        axes.set(title=title, xlabel="features (logarithmic)")
-    both[0].set(ylabel="concordance index, unseen queries")
-    headed(
-        figure,
-        "With few queries, distil ranks unseen ones best; with many, exact selection ties with it",
-        "GUM. Strokes: standard error of the lead over exact selection, four draws of 112 queries",
-        w_pad=2,
-    )
-
-
 def shares():
-    """The share of all columns' gain over the parser that a selection of k features keeps, by draw."""
-    data = read("draws")
-    own = data[data.labels == "sqrt-sd"]
-    index = own.pivot(index=["draw", "k"], columns="selector", values="cindex")
-    gains = index.sub(index["parser"], axis=0)
-    return gains.div(gains["all columns"], axis=0)[["distil", "lasso", "exact"]]
+    """The kept share of all columns' gain over the parser, by data, draw and number of features."""
+    index = read("draws").pivot(index=["data", "draw", "k"], columns="selector", values="cindex")
+    gains = index.sub(index["file order"], axis=0)
+    found = gains.div(gains["all columns"], axis=0)[["chosen", "lasso", "exact, as they are"]]
+    return found.rename(columns={"exact, as they are": "exact"})
 
 
 def kept(figure, title=None):
-    """The same as lines through the means, and a dot for each draw."""
-    axes, found = figure.subplots(), shares()
+    """The same of the draws of EWT as lines through the means, and a dot for each draw."""
+    axes, found = figure.subplots(), shares().loc[DRAWN]
     for place, (name, means) in enumerate(found.groupby("k").mean().items()):
         axes.plot(means.index, means, color=colour(name), clip_on=False)
         label(axes, means.index[-1] * 1.05, means.iloc[-1], name, colour(name))
@@ -131,14 +99,14 @@ def kept(figure, title=None):
     if title is None:
         figure.tight_layout()
     else:
-        note = "GUM. Lines: means of four draws of 112 queries. Marks: the draws. 0%: the parser"
+        note = "EWT. Lines: means of four draws of 112 queries. Marks: the draws. 0%: the parser"
         headed(figure, title, note)
 
 
 def kept_on_page(figure):
     """The same with a title. Figures of the paper have captions instead."""
-    share = shares().groupby("k").mean()["distil"]
-    kept(figure, f"Twenty features of distil keep {share[20]:.0%} of what all columns gain")
+    share = shares().loc[DRAWN].groupby("k").mean()["chosen"]
+    kept(figure, f"Fifty chosen features keep {share[50]:.0%} of what all columns gain")
 
 
 def when(figure):
@@ -217,7 +185,6 @@ def scaling(figure):
 def cost(figure):
     """Time against memory of a selection: a dot for each tool, full for Algorithm 1."""
     axes, peers = figure.subplots(), read("peers")
-    peers = peers[peers.drawn == "yes"]
     places = {  # of labels that do not stand beside their dot
         "rankrls bounded": (0, -14, "center"),
         "rankrls lowmem": (0, 13, "center"),
@@ -318,92 +285,99 @@ def funnel(figure):
 
 
 def tables(page):
-    """The page with a table for each group of GUM, and the kept share of all columns' gain."""
-    data = read("quality")
-    for number, group in enumerate([GUM, ALL_OF_GUM], 1):
-        own = data[(data.group == group) & (data.labels == "sqrt-sd")]
-        ks = own.k.unique()
-        lines = [row(["selector", *(f"k = {k}" for k in ks)]), "|---|" + "---|" * len(ks)]
-        for place, (selector, found) in enumerate(own.groupby("selector", sort=False)):
-            cells = [f"{one.cindex:.3f}" for one in found.itertuples()]
-            if place:
-                stars = [
-                    "*" * (abs(one.ahead) > 2 * one.standard_error) for one in found.itertuples()
-                ]
-                ahead = [f" ({one:+.3f}{star})" for one, star in zip(found.ahead, stars)]
-                cells = [cell + more for cell, more in zip(cells, ahead)]
-            lines.append(row([selector, *cells]))
-        page = filled(page, f"quality {number}", lines)
-        if number == 1:
-            lines = [row(["features", *map(str, ks)]), "|---|" + "---:|" * len(ks)]
-            for selector, found in shares().items():
-                draws = [one for _, one in found.groupby("k")]
-                cells = [
-                    f"{one.mean():.0%} ({100 * one.min():.0f} to {100 * one.max():.0f})"
-                    for one in draws
-                ]
-                lines.append(row([selector, *cells]))
-            page = filled(page, "quality kept", lines)
+    """The page with its tables."""
     page = filled(page, "choice", choice())
+    page = filled(page, "beside", beside())
+    page = filled(page, "kept", kept_shares())
     return filled(page, "peers", peers())
 
 
+def dotted(number, sign=""):
+    """Three decimals, without the zero before them."""
+    return f"{number:{sign}.3f}".replace("0.", ".", 1)
+
+
+SELECTORS = ["exact, as they are", "lasso", "SelectKBest", "abess"]
+WHOLE = ["all columns", "LightGBM, all columns", "LightGBM, our columns", "file order"]
+
+
+def beside():
+    """Rows of the table of other selectors: the lead of each over `select`, with its error."""
+    yield row(["data", "k", "chosen", *SELECTORS, *WHOLE])
+    yield "|---" + "|---:" * (len(SELECTORS) + len(WHOLE) + 2) + "|"
+    for (name, k), own in read("beside").groupby(["data", "k"], sort=False):
+        own = own.set_index("selector")
+        cells = [name, str(k), dotted(own.cindex["chosen"])]
+        for selector in [*SELECTORS, *WHOLE]:
+            if selector not in own.index:
+                cells.append("")
+                continue
+            ahead, error = own.ahead[selector], own.error[selector]
+            star = "*" if abs(ahead) > 2 * error else ""
+            cells.append(f"{dotted(ahead, '+')}{star}±{dotted(error)}")
+        yield row(cells)
+
+
+def readme():
+    """Rows of the table of README: the index of selectors and rankers on some of the data."""
+    shown = [("documents", 10), ("logs", 10), (DRAWN, 50)]
+    words = {
+        "chosen": "columns that `select` chooses",
+        "lasso": "as many by the lasso of scikit-learn",
+        "SelectKBest": "as many by its `SelectKBest`",
+        "all columns": "all columns (`train`)",
+        "LightGBM, all columns": "all columns, LightGBM",
+        "file order": "the order before",
+    }
+    yield row(["", "pages, 10 columns", "products, 10", "parses, 50"])
+    yield "|---" + "|---:" * len(shown) + "|"
+    data = read("beside").set_index(["data", "k", "selector"]).cindex
+    for selector, text in words.items():
+        yield row([text, *(dotted(data[(*one, selector)]) for one in shown)])
+
+
+def kept_shares():
+    """Rows of the table of shares: means, and the least and the largest of several draws."""
+    found = shares()
+    ks = sorted(set(found.index.get_level_values("k")))
+    yield row(["data", "selector", *map(str, ks)])
+    yield "|---|---|" + "---:|" * len(ks)
+    for name, own in found.groupby("data", sort=False):
+        for selector, shown in own.dropna(axis=1).items():
+            cells = []
+            for _, one in shown.groupby("k"):
+                several = f" ({100 * one.min():.0f}-{100 * one.max():.0f})"
+                cells.append(f"{one.mean():.0%}" + several * (len(one) > 1))
+            yield row([name, selector, *cells])
+
+
 def choice():
-    """Rows of the table of choices by data set: each a mean over draws."""
-    titles = [
-        "data",
-        "queries",
-        "k",
-        "chosen",
-        "test index",
-        "best of twelve",
-        "less than it",
-        "exact, raw, none",
-    ]
-    yield row(titles)
-    yield "|---|---:|---:|---|---:|---|---:|---:|"
+    """Rows of the table of choices by data set: means over draws, also of errors."""
+    yield row(["data", "k", "chosen", "test index", "best of twelve leads by"])
+    yield "|---|---:|---|---:|---:|"
     data = read("choice")
     for (name, k), own in data.groupby(["data", "k"], sort=False):
-        chosen, best = (", ".join(dict.fromkeys(own[title])) for title in ["chosen", "best"])
-        error = (own.behind_error**2).sum() ** 0.5 / len(own)
-        behind = f"{own.behind.mean():.3f} ± {error:.3f}"
-        index = f"{own.cindex.mean():.3f} ± {own.standard_error.mean():.3f}"
-        best = f"{best}: {own.best_cindex.mean():.3f}"
-        queries = ", ".join(map(str, dict.fromkeys(own.queries)))
-        yield row(
-            [name, queries, str(k), chosen, index, best, behind, f"{own['plain'].mean():.3f}"]
-        )
-    mean, worst = data.behind.mean(), data.behind.max()
-    yield row(["**mean**, worst", *[""] * 5, f"**{mean:.3f}**, {worst:.3f}", ""])
+        chosen = ", ".join(dict.fromkeys(own.chosen))
+        behind = f"{dotted(own.behind.mean())}±{dotted(own.behind_error.mean())}"
+        index = f"{dotted(own.cindex.mean())}±{dotted(own.standard_error.mean())}"
+        yield row([name, str(k), chosen, index, behind])
+    mean, worst = dotted(data.behind.mean()), dotted(data.behind.max())
+    yield row(["**mean**, worst", *[""] * 3, f"**{mean}**, {worst}"])
 
 
 def peers():
-    """Rows of the table of other packages: `ahead` is the lead of exact selection, `shared` counts its columns."""
-    titles = [
-        "selector",
-        "selection",
-        "peak memory",
-        "test cindex",
-        "less the exact",
-        "shared columns",
-    ]
-    yield row(titles)
-    yield "|---" + "|---:" * 5 + "|"
+    """Rows of the table of costs."""
+    yield row(["selector", "selection", "peak memory", "test index"])
+    yield "|---" + "|---:" * 3 + "|"
     for one in read("peers").itertuples():
-        seconds = f"{one.seconds:g} s"
-        if one.extrapolated == "yes":
-            yield row(
-                [one.selector, f"about {one.seconds / 3600:.0f} h", f"{one.peak_mib:,} MiB", *"---"]
-            )
-            continue
-        error = f" ± {one.standard_error:.3f}" if one.standard_error else ""
         name = one.selector + (", exact" if one.exact == "yes" else "")
-        figures = [f"{one.peak_mib:,} MiB", f"{one.cindex:.4f}", f"{one.ahead:+.3f}{error}"]
-        yield row([name, seconds, *figures, f"{one.shared:.0f} of 10"])
+        seconds, index = f"{one.seconds:g} s", dotted(one.cindex)
+        if one.extrapolated == "yes":
+            seconds, index = f"about {one.seconds / 3600:.0f} h", ""
+        yield row([name, seconds, f"{one.peak_mib:,} MiB", index])
 
 
 FIGURES = [
-    ("quality", 420, quality),
     ("kept", 350, kept_on_page),
     ("when", 560, when),
     ("scaling", 560, scaling),
@@ -421,6 +395,7 @@ def main():
         new[file] = text.encode()
     new[ROOT / "paper/kept.pdf"] = printed(240, kept)
     new[PAGE] = tables(PAGE.read_text()).encode()
+    new[README] = filled(README.read_text(), "beside", readme()).encode()
     changed = [file for file, own in new.items() if not file.exists() or file.read_bytes() != own]
     for file in changed:
         if check:

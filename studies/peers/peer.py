@@ -1,6 +1,6 @@
-"""One selector on one corpus, in a process of its own: prints a line of JSON for each K.
+"""One selector on one corpus, in a process of its own: prints a line of JSON.
 
-    python peer.py SELECTOR TRAIN TEST K[,K...] LAMBDA SCORES [--label-scale raw|sqrt-sd]
+    python peer.py SELECTOR TRAIN TEST K LAMBDA SCORES
 
 Every selector sees query-centred data, so that least squares on it is RankRLS. The file SCORES
 receives the scores of the rows of TEST. Time counts from the centred data on, without reading
@@ -14,7 +14,6 @@ import pathlib
 import re
 import resource
 import subprocess
-import sys
 import time
 
 import numpy as np
@@ -124,52 +123,49 @@ def sequential(x, y, queries, k, lam, columns=16):
     return None, step * k
 
 
-def penalised(share):
-    """Lasso (share 1) or elastic net: under a falling penalty, the largest model up to k columns.
+def lasso(x, y, ks):
+    """For each k, columns and weights: under a falling penalty, the largest model up to k columns.
 
     The penalty falls by a twentieth, and is bisected where several columns enter at once. A fit
     has the columns that the sequential strong rule keeps (R. Tibshirani et al., 2012), and
     columns that the rule missed.
     """
-    from sklearn.linear_model import ElasticNet
+    from sklearn.linear_model import Lasso
 
-    def fit(x, y, penalty, before, weights):
+    def fit(penalty, before, weights):
         slope = np.abs(x.T @ (y - x @ weights)) / len(y)
-        kept = (slope >= share * (2 * penalty - before)) | (weights != 0)
+        kept = (slope >= 2 * penalty - before) | (weights != 0)
         while True:
-            model = ElasticNet(penalty, l1_ratio=share, fit_intercept=False, warm_start=True)
-            model.set_params(max_iter=2000, tol=1e-3).coef_ = weights[kept]
+            model = Lasso(penalty, fit_intercept=False, warm_start=True, max_iter=2000, tol=1e-3)
+            model.coef_ = weights[kept]
             weights = np.zeros(x.shape[1])
             columns = np.flatnonzero(kept)
             weights[columns] = model.fit(x[:, columns], y).coef_
             slope = np.abs(x.T @ (y - x[:, columns] @ model.coef_)) / len(y)
-            missed = (slope > share * penalty * 1.001) & ~kept
+            missed = (slope > penalty * 1.001) & ~kept
             if not missed.any():
                 return weights
             kept |= missed
 
-    def select(x, y, queries, ks, lam):
-        penalty = np.abs(x.T @ y).max() / len(y) / share
-        path = [(penalty, np.zeros(x.shape[1]))]
-        while np.count_nonzero(path[-1][1]) <= max(ks):
-            before, weights = path[-1]
-            path.append((0.95 * before, fit(x, y, 0.95 * before, before, weights)))
-        for k in ks:
-            above = next(i for i, step in enumerate(path) if np.count_nonzero(step[1]) > k)
-            (high, best), (low, _) = path[above - 1], path[above]
-            for _ in range(8):
-                if np.count_nonzero(best) == k:
-                    break
-                middle = (low + high) / 2
-                weights = fit(x, y, middle, high, best)
-                if np.count_nonzero(weights) <= k:
-                    high, best = middle, weights
-                else:
-                    low = middle
-            chosen = np.flatnonzero(best)
-            yield list(chosen), best[chosen]
-
-    return select
+    penalty = np.abs(x.T @ y).max() / len(y)
+    path = [(penalty, np.zeros(x.shape[1]))]
+    while np.count_nonzero(path[-1][1]) <= max(ks):
+        before, weights = path[-1]
+        path.append((0.95 * before, fit(0.95 * before, before, weights)))
+    for k in ks:
+        above = next(i for i, step in enumerate(path) if np.count_nonzero(step[1]) > k)
+        (high, best), (low, _) = path[above - 1], path[above]
+        for _ in range(8):
+            if np.count_nonzero(best) == k:
+                break
+            middle = (low + high) / 2
+            weights = fit(middle, high, best)
+            if np.count_nonzero(weights) <= k:
+                high, best = middle, weights
+            else:
+                low = middle
+        chosen = np.flatnonzero(best)
+        yield list(chosen), best[chosen]
 
 
 def matching_pursuit(x, y, queries, k, lam):
@@ -203,42 +199,6 @@ def best_subset(x, y, queries, k, lam):
     return list(chosen), model.coef_[chosen]
 
 
-def most(x, y, ks, lam, worth):
-    """The columns of the largest `worth`, with RankRLS weights."""
-    order = np.argsort(-worth, kind="stable")
-    for k in ks:
-        chosen = order[:k]
-        yield ridge(x, y, chosen[worth[chosen] > 0], lam)
-
-
-def trees(x, y, queries, ks, lam):
-    """The columns of most gain in LightGBM's LambdaMART, on five grades within each query."""
-    from lightgbm import LGBMRanker
-
-    ranks = np.empty(len(y))
-    for query in range(queries.max() + 1):
-        rows = np.flatnonzero(queries == query)
-        ranks[rows] = y[rows].argsort().argsort() / len(rows)
-    grades = np.minimum((5 * ranks).astype(int), 4)
-    # Rows of a query follow each other, in the order of the query numbers.
-    order = np.argsort(queries, kind="stable")
-    model = LGBMRanker(n_estimators=100, num_leaves=15, min_child_samples=5, n_jobs=2, verbose=-1)
-    model.fit(x[order], grades[order], group=np.bincount(queries))
-    return most(x, y, ks, lam, model.booster_.feature_importance("gain"))
-
-
-def mutual_information(x, y, queries, ks, lam):
-    """The columns of most mutual information with the labels, by scikit-learn."""
-    from sklearn.feature_selection import mutual_info_regression
-
-    return most(x, y, ks, lam, mutual_info_regression(x, y, random_state=1, n_jobs=2))
-
-
-def each(select):
-    """Makes a selector of one k a selector of several."""
-    return lambda x, y, queries, ks, lam: (select(x, y, queries, k, lam) for k in ks)
-
-
 def of_rankrls(train, test, k, lam, scores):
     """The Python package on sparse data, which it centres itself."""
     import rankrls
@@ -260,15 +220,12 @@ def of_rankrls(train, test, k, lam, scores):
 
 
 SELECTORS = {
-    "algorithm-1": each(algorithm_1),
-    "sequential": each(sequential),
-    "lasso": penalised(1.0),
-    "elastic net": penalised(0.5),
-    "omp": each(matching_pursuit),
-    "select-k-best": each(best_alone),
-    "abess": each(best_subset),
-    "lightgbm": trees,
-    "mutual information": mutual_information,
+    "algorithm-1": algorithm_1,
+    "sequential": sequential,
+    "lasso": lambda x, y, queries, k, lam: next(lasso(x, y, [k])),
+    "omp": matching_pursuit,
+    "select-k-best": best_alone,
+    "abess": best_subset,
 }
 
 
@@ -276,33 +233,28 @@ def main():
     parser = argparse.ArgumentParser()
     for name in ["selector", "train", "test", "k", "ridge", "scores"]:
         parser.add_argument(name)
-    parser.add_argument("--label-scale", default="raw", choices=["raw", "sqrt-sd"])
     options = parser.parse_args()
-    selector, lam = options.selector, float(options.ridge)
+    selector, k, lam = options.selector, int(options.k), float(options.ridge)
     if selector == "rankrls-python":
-        found = of_rankrls(options.train, options.test, int(options.k), lam, options.scores)
+        found = of_rankrls(options.train, options.test, k, lam, options.scores)
         print(json.dumps({"selector": selector, **found}))
         return
     x, y, queries = read(options.train)
     members, sizes = centring(queries)
     y = y - members.T @ (members @ y / sizes)
-    if options.label_scale == "sqrt-sd":
-        deviation = np.sqrt(members @ y**2 / sizes)
-        y = y / np.sqrt(np.where(deviation > 0, deviation, 1))[queries]
     dense = centred(x, members, sizes)
-    ks = [int(k) for k in options.k.split(",")]
     begin = time.perf_counter()
-    for features, weights in SELECTORS[selector](dense, y, queries, ks, lam):
-        seconds = time.perf_counter() - begin
-        result = {"selector": selector}
-        if features is None:
-            result["estimated_seconds"] = weights
-        else:
-            z, _, _ = read(options.test, x.shape[1])
-            np.savetxt(options.scores, z[:, features] @ weights, fmt="%.17g")
-            result |= {"features": [int(f) + 1 for f in features], "seconds": seconds}
-        result["peak_bytes"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
-        print(json.dumps(result))
+    features, weights = SELECTORS[selector](dense, y, queries, k, lam)
+    seconds = time.perf_counter() - begin
+    result = {"selector": selector}
+    if features is None:
+        result["estimated_seconds"] = weights
+    else:
+        z, _, _ = read(options.test, x.shape[1])
+        np.savetxt(options.scores, z[:, features] @ weights, fmt="%.17g")
+        result |= {"features": [int(f) + 1 for f in features], "seconds": seconds}
+    result["peak_bytes"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+    print(json.dumps(result))
 
 
 if __name__ == "__main__":
