@@ -5,6 +5,7 @@ use super::ColumnClasses;
 use crate::data::Feature;
 use crate::error::{Error, Result, ensure};
 use crate::lambda::Lambda;
+use crate::linalg::kernels::largest;
 use rankrls_files::Remedy;
 
 /// Least sum of squares of labels, or of the largest column, whose parts keep their digits: errors and gains are
@@ -19,8 +20,7 @@ const LARGEST_SQUARES: f64 = 1e100;
 ///
 /// `labels` are centred and weighted. Labels that are all 0 have nothing to lose.
 pub(crate) fn check_labels(labels: &[f64]) -> Result<()> {
-    let sizes = labels.iter().map(|label| label.abs());
-    let largest = sizes.fold(0.0, f64::max);
+    let largest = largest(labels);
     let squares: f64 = labels.iter().map(|label| label * label).sum();
     let size = if largest > 1.0 { "large" } else { "small" };
     ensure!(

@@ -13,6 +13,7 @@ use super::{Comparisons, Labelled, Loss, Parts, check_one_query, weigh};
 use crate::data::{Dataset, Preference, Queries};
 use crate::error::{Error, Result};
 use crate::linalg::factor::Square;
+use crate::linalg::kernels::largest;
 use crate::metrics::PAIR_TIE;
 use crate::ridge::blocks::Block;
 use crate::ridge::features::{ByRow, Columns, Features, Mean};
@@ -250,8 +251,7 @@ impl Loss for Differences {
         predictions: &[f64],
         _: &Parts,
     ) -> Option<f64> {
-        let larger = |most: f64, one: &f64| most.max(one.abs());
-        let largest = magnitudes.iter().fold(0.0, larger);
+        let tie = PAIR_TIE * largest(magnitudes);
         let (mut ordered, mut all) = (0.0, 0.0);
         for row in 0..self.ends.len() {
             let (magnitude, weight) = (magnitudes[row], self.scales[row].powi(2));
@@ -261,7 +261,7 @@ impl Loss for Differences {
             all += weight;
             ordered += weight
                 * match predictions[row] * magnitude.signum() {
-                    near if near.abs() <= PAIR_TIE * largest => 0.5,
+                    near if near.abs() <= tie => 0.5,
                     right if right > 0.0 => 1.0,
                     _ => 0.0,
                 };
