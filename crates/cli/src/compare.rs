@@ -12,7 +12,7 @@ use rankrls::data::LabelScale;
 use rankrls::greedy::job::{Named, TestPath, plan};
 use rankrls::greedy::{Choice, Ending, GreedyRankRls};
 use rankrls::memory::Bytes;
-use rankrls::metrics::{Metric, Paired, PairedOptions, parse_list};
+use rankrls::metrics::{Metric, Paired, PairedOptions, Score, parse_list};
 use rankrls::warning::Warning;
 use rankrls::{Ridge, Step, StrategyKind};
 use serde::Serialize;
@@ -357,9 +357,9 @@ impl CompareArgs {
         input: &Input,
         path: Option<&TestPath<'_>>,
     ) -> StepRow {
-        let named = |rows: Option<&[Vec<Option<f64>>]>| {
-            let values = rows.and_then(|rows| rows.get(place));
-            Named::new(&self.metrics, values.into_iter().flatten().copied())
+        let scores = path.and_then(|path| path.steps().get(place));
+        let named = |value: fn(&Score) -> Option<f64>| {
+            Named::new(&self.metrics, scores.into_iter().flatten().map(value))
         };
         StepRow {
             step: place + 1,
@@ -367,8 +367,8 @@ impl CompareArgs {
             lqo_error: step.lqo_error,
             lqo_cindex: step.lqo_cindex,
             evaluated: step.evaluated,
-            test: named(path.map(TestPath::steps)),
-            standard_errors: named(path.map(TestPath::standard_errors)),
+            test: named(|score| score.mean),
+            standard_errors: named(|score| score.standard_error),
         }
     }
 }
