@@ -6,7 +6,7 @@ use pyo3::prelude::*;
 use rankrls::data::{DataHash, Groups};
 use rankrls::greedy::job::plan;
 use rankrls::tune::{ChoiceEvent, Outcome, PathSteps, Tune, TuneEvent, Tuned, Tuning};
-use rankrls::{ColumnClasses, Dataset, HoldOut, Kind, Lambdas, Model as Fitted, Warning};
+use rankrls::{ColumnClasses, Dataset, HoldOut, Kind, Model as Fitted, Warning};
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -85,15 +85,6 @@ fn follow(
     watch.tell(move |py| told.into_pyobject(py))
 }
 
-/// Whether every model takes columns in their own units, without a choice.
-fn keeps_units(given: &Tune) -> bool {
-    match given.selection.scale {
-        _ if !given.scales.is_empty() => false,
-        Some(scale) => scale.is_none(),
-        None => given.lambdas != Lambdas::Auto,
-    }
-}
-
 /// Chooses; nothing where Python wanted it to end.
 fn work(
     data: CopiedData,
@@ -128,7 +119,7 @@ fn work(
     let criterion = options.selection.criterion.metric().into_iter();
     let measures: Vec<_> = criterion.chain(options.measures()).collect();
     warnings.extend(Warning::of_grades(&measures, data.labels()));
-    if keeps_units(given) {
+    if given.keeps_units() {
         warnings.extend(Warning::of_units(&candidates, &data));
     }
     warnings.extend(tuned.warnings(&data));

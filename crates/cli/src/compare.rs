@@ -209,17 +209,7 @@ pub(crate) fn run(args: &CompareArgs, session: &Session<'_>) -> Result<ExitCode>
     let (input, _) = Input::read(&args.data, false, &args.teacher, [None, test], session)?;
     input.check_measures(test, &args.metrics, console)?;
     input.warn_of_seen(false, input.train.nonzeros(), console);
-    let mut options = GreedyRankRls {
-        query_weight: args.weight.query_weight,
-        scale: args.weight.scale,
-        memory: input.others_in(args.data.read.memory()),
-        seed: Some(args.seed),
-        k: args.k,
-        lambda: args.lambda,
-        ..args.labels.options()
-    };
-    // Dense selects what the fastest exact one does, which chooses in its place.
-    options.strategy = StrategyKind::Dense;
+    let options = args.options(&input);
     let keeps_units = options.keeps_units();
     let Some((mut options, choice)) = choose(&options, &input.train, session)? else {
         return Ok(session.without_results());
@@ -291,6 +281,21 @@ impl CompareArgs {
         let strategies: Vec<_> = strategies.collect();
         self.teacher.check(&self.labels.options(), &strategies)?;
         self.convention.check(self.test.is_some())
+    }
+
+    /// The options of all selections but the strategy. Dense selects what the fastest exact one does, which chooses in
+    /// its place.
+    fn options(&self, input: &Input) -> GreedyRankRls {
+        GreedyRankRls {
+            strategy: StrategyKind::Dense,
+            query_weight: self.weight.query_weight,
+            scale: self.weight.scale,
+            memory: input.others_in(self.data.read.memory()),
+            seed: Some(self.seed),
+            k: self.k,
+            lambda: self.lambda,
+            ..self.labels.options()
+        }
     }
 
     /// Selects by a strategy; `None` if somebody interrupts.
