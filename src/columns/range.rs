@@ -52,7 +52,7 @@ impl ColumnClasses {
         let own = self.first_out_of_range();
         let all = self.peers.all(&own).into_iter().flatten();
         if let Some((feature, squares)) = all.min_by_key(|&(feature, _)| feature) {
-            let column = self.written(feature);
+            let column = self.file_index(feature);
             return Err(Error::data(if squares <= LARGEST_SQUARES {
                 format!(
                     "column {column} has values too small to scale: expected deviations within queries above 1e-308"

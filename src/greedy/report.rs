@@ -115,7 +115,7 @@ impl<'a> StepReport<'a> {
         };
         let report = |(number, (step, &weight)): (usize, (&'a Step, &f64))| Self {
             step: number + 1,
-            feature: dataset.index_base().written(step.feature),
+            feature: dataset.index_base().file_index(step.feature),
             name: dataset.name_of(step.feature),
             weight,
             lqo_error: step.lqo_error,

@@ -133,7 +133,7 @@ pub(super) fn cause(data: &Dataset<'_>) -> Option<Cause> {
 fn called(feature: u32, data: &Dataset<'_>) -> String {
     match data.name_of(feature) {
         Some(name) => format!("column {name:?}"),
-        None => format!("column {}", data.index_base().written(feature)),
+        None => format!("column {}", data.index_base().file_index(feature)),
     }
 }
 

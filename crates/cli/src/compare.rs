@@ -368,7 +368,7 @@ impl CompareArgs {
         };
         StepRow {
             step: place + 1,
-            feature: input.train.index_base().written(step.feature),
+            feature: input.train.index_base().file_index(step.feature),
             lqo_error: step.lqo_error,
             lqo_cindex: step.lqo_cindex,
             evaluated: step.evaluated,

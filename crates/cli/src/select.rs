@@ -498,7 +498,7 @@ fn figure(
     let tested = test.into_iter().flat_map(test_panels);
     let names = selection.steps.iter().map(|step| {
         let name = train.name_of(step.feature).map(str::to_owned);
-        name.unwrap_or_else(|| train.index_base().written(step.feature).to_string())
+        name.unwrap_or_else(|| train.index_base().file_index(step.feature).to_string())
     });
     Lines {
         title: format!("{features} by {strategy} at lambda {lambda}{lead}"),
