@@ -236,7 +236,7 @@ mod tests {
     use super::*;
     use crate::data::parsed;
     use crate::error::Kind;
-    use crate::greedy::Refit;
+    use crate::greedy::WeightTarget;
     use crate::lambda::Lambda;
     use crate::memory::Memory;
 
@@ -304,11 +304,11 @@ mod tests {
         let candidates = GreedyRankRls::default().candidates(&data).unwrap();
         let own: &Own<'_> = &|| Box::new(());
         for (refit, what) in [
-            (Refit::Labels, "the strategy of your own needs"),
-            (Refit::CrossFitted, "the teacher needs"),
+            (WeightTarget::Labels, "the strategy of your own needs"),
+            (WeightTarget::CrossFitted, "the teacher needs"),
         ] {
             let options = |memory| GreedyRankRls {
-                refit: Some(refit),
+                weight_target: Some(refit),
                 memory,
                 ..GreedyRankRls::new(1, Lambda::new(1.0).unwrap())
             };

@@ -15,8 +15,8 @@ use crate::error::{Error, Result};
 use crate::linalg::factor::Square;
 use crate::linalg::kernels::largest;
 use crate::metrics::PAIR_TIE;
-use crate::ridge::blocks::Block;
-use crate::ridge::features::{ByRow, Columns, Features, Mean};
+use crate::ridge::blocks::QueryBlock;
+use crate::ridge::features::{ByRow, ColumnFeatures, Features, Mean};
 use crate::ridge::shape::TrainShape;
 use crate::stop;
 
@@ -222,11 +222,11 @@ impl Loss for Differences {
         square
     }
 
-    fn block(&self, features: &Features<'_>, query: usize, _: f64) -> Block {
-        Block::Alone(self.squared_norm(features, query))
+    fn block(&self, features: &Features<'_>, query: usize, _: f64) -> QueryBlock {
+        QueryBlock::Alone(self.squared_norm(features, query))
     }
 
-    fn fill_row(&self, columns: &Columns<'_>, row: usize, _: &mut Mean, slots: &mut [f64]) {
+    fn fill_row(&self, columns: &ColumnFeatures<'_>, row: usize, _: &mut Mean, slots: &mut [f64]) {
         let [first, other] = self.ends(row);
         for (class, value) in columns.row(first) {
             slots[class] = value;

@@ -12,7 +12,7 @@ const BLOCK: usize = 128;
 /// The numbers kept of a candidate.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Known {
-    /// A bound on its gain in the step that had it, over the [`clock`](StepTerms::clock) of that step. The
+    /// A bound on its gain in the step that had it, over the [`growth`](StepTerms::growth) of that step. The
     /// entries have not been read since.
     Dismissed(f64),
     /// The reach that the last step found.
@@ -121,7 +121,7 @@ impl Known {
     #[inline(always)]
     pub(super) fn kept(&self, step: &StepTerms) -> f64 {
         match self {
-            Self::Dismissed(bound) => bound * step.clock.now,
+            Self::Dismissed(bound) => bound * step.growth.now,
             Self::Read(_) => f64::INFINITY,
         }
     }
@@ -191,12 +191,12 @@ pub(super) fn dismissed(
             return false;
         }
     }
-    let surcharges = step.clock.surcharge * pieces.len() as f64;
+    let surcharges = step.growth.surcharge * pieces.len() as f64;
     let bound = 2.0 * squared_norm / step.lambda * (sums[M] + surcharges);
     *known = if search.may_win(bound) {
         Known::Read(reach)
     } else {
-        Known::Dismissed(bound / step.clock.now)
+        Known::Dismissed(bound / step.growth.now)
     };
     true
 }
