@@ -6,7 +6,7 @@ use super::gather::{Gathering, SOUGHT};
 use super::geometry::{Extent, Geometry};
 use super::query_rows::QueryRows;
 use super::{CLASSES, ColumnClasses, PIECE, QueryWeight, Scale};
-use crate::data::{Dataset, pieces};
+use crate::data::{Dataset, task_ranges};
 use crate::error::Result;
 use crate::linalg::centring::sparse_moments;
 use crate::memory::Memory;
@@ -113,7 +113,7 @@ impl ColumnClasses {
         let rows = QueryRows::new(&self.queries, &self.query_of_row);
         let mut measures = vec![Extent::default(); self.len()];
         let mut rest = &mut measures[..];
-        let places = pieces(self.columns.lengths(), PIECE).into_iter();
+        let places = task_ranges(self.columns.lengths(), PIECE).into_iter();
         let tasks = places.map(|piece| (piece.clone(), rest.split_off_mut(..piece.len())));
         let tasks: Vec<_> = tasks.collect();
         tasks.into_par_iter().for_each(|(piece, measures)| {
