@@ -112,7 +112,7 @@ impl Tune {
             candidates: Some(&candidates),
             ..Tuning::new(data, &options)
         };
-        let tuned = tuning.run(&mut tune::unwatched)?;
+        let tuned = tuning.run(&mut tune::unwatched_events)?;
         let summary = candidates.summary();
         let model = Model {
             choice,
@@ -214,7 +214,7 @@ mod tests {
         assert_eq!(
             tuned,
             Tuning::new(&data, &options)
-                .run(&mut tune::unwatched)
+                .run(&mut tune::unwatched_events)
                 .unwrap()
         );
         let selection = tuned.selection();
@@ -261,7 +261,7 @@ mod tests {
             own: Some(own),
             ..Tuning::new(&data, &tune)
         };
-        let tuned = tuning.run(&mut tune::unwatched).unwrap().selection();
+        let tuned = tuning.run(&mut tune::unwatched_events).unwrap().selection();
         let (exact, _) = tune.fit(&data).unwrap();
         assert_eq!(model(&tuned, &data).features, exact.features);
         let mut text = Vec::new();

@@ -107,7 +107,7 @@ mod tests {
     use crate::columns::{QueryWeight, Scale};
     use crate::data::read::Format;
     use crate::data::{LabelScale, Ranker};
-    use crate::greedy::{Refit, StrategyKind};
+    use crate::greedy::{StrategyKind, WeightTarget};
     use crate::metrics::Convention;
     use crate::ridge::{KernelKind, Solver};
 
@@ -130,7 +130,7 @@ mod tests {
             LabelScale: "no scale of labels is called \"other\": expected one of raw, sqrt-sd, unit",
             Objective: "no objective is called \"other\": expected one of query, global, pairs",
             Ranker: "no ranker is called \"other\": expected one of lightgbm, xgboost",
-            Refit: "no target of weights is called \"other\": expected one of labels, cross-fitted",
+            WeightTarget: "no target of weights is called \"other\": expected one of labels, cross-fitted",
             Scale: "no scale is called \"other\": expected one of none, sd, max",
             QueryWeight: "no query weight is called \"other\": expected one of uniform, pairs, size",
             Convention: "no convention is called \"other\": expected one of letor, standard",

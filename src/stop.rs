@@ -378,7 +378,7 @@ mod tests {
             ..Tune::new(GreedyRankRls::new(2, None), one())
         };
         let tuning = Tuning::new(&data, &options);
-        let work = || tuning.run(&mut tune::unwatched);
+        let work = || tuning.run(&mut tune::unwatched_events);
         at_any_moment(work, |whole, part| {
             for (whole, part) in whole.outcomes.iter().zip(&part.outcomes) {
                 assert_eq!(part.points, whole.points[..part.points.len()]);

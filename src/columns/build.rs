@@ -3,10 +3,10 @@
 use rayon::prelude::*;
 
 use super::gather::{Gathering, SOUGHT};
-use super::geometry::{Geometry, Measure};
+use super::geometry::{Extent, Geometry};
 use super::query_rows::QueryRows;
 use super::{CLASSES, ColumnClasses, PIECE, QueryWeight, Scale};
-use crate::data::{Dataset, pieces};
+use crate::data::{Dataset, task_ranges};
 use crate::error::Result;
 use crate::linalg::centring::sparse_moments;
 use crate::memory::Memory;
@@ -111,9 +111,9 @@ impl ColumnClasses {
     /// Computes the facts that follow from the columns.
     fn describe(&mut self) {
         let rows = QueryRows::new(&self.queries, &self.query_of_row);
-        let mut measures = vec![Measure::default(); self.len()];
+        let mut measures = vec![Extent::default(); self.len()];
         let mut rest = &mut measures[..];
-        let places = pieces(self.columns.lengths(), PIECE).into_iter();
+        let places = task_ranges(self.columns.lengths(), PIECE).into_iter();
         let tasks = places.map(|piece| (piece.clone(), rest.split_off_mut(..piece.len())));
         let tasks: Vec<_> = tasks.collect();
         tasks.into_par_iter().for_each(|(piece, measures)| {
@@ -131,12 +131,12 @@ impl ColumnClasses {
     }
 
     /// The size of the centred column, and its queries.
-    fn measure(&self, rows: &QueryRows<'_>, class: usize) -> Measure {
+    fn measure(&self, rows: &QueryRows<'_>, class: usize) -> Extent {
         let mut rest = self.column(class);
-        let mut measure = Measure {
+        let mut measure = Extent {
             // A candidate has entries, since it is not constant.
             first: self.query_of_row[rest.rows[0] as usize],
-            ..Measure::default()
+            ..Extent::default()
         };
         while let Some(&row) = rest.rows.first() {
             let query = rows.around(row as usize);

@@ -21,7 +21,7 @@ use super::PIECE;
 use super::form_hash::form_hash;
 use super::members::Sign;
 use super::query_rows::{QueryRows, QueryStarts};
-use crate::data::{Column, Columns, Queries, pieces};
+use crate::data::{Column, Columns, Queries, task_ranges};
 use crate::stop;
 
 /// Number of parts that the highest bits of hashes sort columns into. Hashes have 60 bits.
@@ -58,7 +58,7 @@ pub(super) fn classify<'q>(
     starts: &QueryStarts,
     scratch: impl Fn() -> Canonicaliser<'q> + Send + Sync,
 ) -> Classified {
-    let tasks = pieces(columns.lengths(), PIECE).into_par_iter();
+    let tasks = task_ranges(columns.lengths(), PIECE).into_par_iter();
     let found = tasks.map(|piece| digests_of(columns, starts, piece));
     let found: Vec<(Vec<Digest>, usize)> = found.collect();
     let occupied = found.iter().map(|(_, occupied)| occupied).sum();

@@ -13,7 +13,7 @@ use super::geometry::Geometry;
 use super::members::{Factors, Members, Sign};
 use super::query_rows::{QueryRows, QueryStarts};
 use super::{CLASSES, ColumnClasses, PIECE, QueryWeight, Scale, Summary};
-use crate::data::{Column, Columns, Dataset, IndexBase, Queries, pieces};
+use crate::data::{Column, Columns, Dataset, IndexBase, Queries, task_ranges};
 use crate::error::Result;
 use crate::memory::Memory;
 use crate::peers::Alone;
@@ -237,11 +237,11 @@ impl Gathering {
         let left = self.memory.holding(self.held()).left().unwrap_or(u64::MAX);
         let fitting = usize::try_from(left / (2 * ADOPTED)).unwrap_or(usize::MAX);
         let at_once = (TASKS * PIECE * rayon::current_num_threads()).min(fitting.max(LEAST));
-        for round in pieces(new.iter().map(length), at_once) {
+        for round in task_ranges(new.iter().map(length), at_once) {
             let new = &new[round];
             let entries: usize = new.iter().map(length).sum();
             self.check(ADOPTED * entries as u64)?;
-            let tasks = pieces(new.iter().map(length), PIECE).into_par_iter();
+            let tasks = task_ranges(new.iter().map(length), PIECE).into_par_iter();
             let made = tasks.map(|piece| self.forms(columns, &new[piece]));
             for forms in made.collect::<Vec<Forms>>() {
                 // Classes count in 32 bits.

@@ -23,7 +23,7 @@ fn exponent(x: f64) -> i32 {
 
 /// The measures of one centred column.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Measure {
+pub(super) struct Extent {
     pub(super) squared_norm: f64,
     /// Number of queries with an entry.
     pub(super) queries: usize,
@@ -44,8 +44,8 @@ pub(super) struct Geometry {
 
 impl Geometry {
     /// The geometry of columns with these measures.
-    pub(super) fn of(measures: &[Measure]) -> Self {
-        let sole = |measure: &Measure| match measure.queries {
+    pub(super) fn of(measures: &[Extent]) -> Self {
+        let sole = |measure: &Extent| match measure.queries {
             1 => measure.first,
             _ => u32::MAX,
         };

@@ -103,8 +103,8 @@ impl ColumnClasses {
     }
 
     /// The number of a feature in the data's file.
-    pub(crate) fn written(&self, feature: u32) -> u64 {
-        self.base.written(feature)
+    pub(crate) fn file_index(&self, feature: u32) -> u64 {
+        self.base.file_index(feature)
     }
 
     /// The partition of the rows into queries.

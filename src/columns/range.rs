@@ -5,6 +5,7 @@ use super::ColumnClasses;
 use crate::data::Feature;
 use crate::error::{Error, Result, ensure};
 use crate::lambda::Lambda;
+use crate::linalg::kernels::largest;
 use rankrls_files::Remedy;
 
 /// Least sum of squares of labels, or of the largest column, whose parts keep their digits: errors and gains are
@@ -19,8 +20,7 @@ const LARGEST_SQUARES: f64 = 1e100;
 ///
 /// `labels` are centred and weighted. Labels that are all 0 have nothing to lose.
 pub(crate) fn check_labels(labels: &[f64]) -> Result<()> {
-    let sizes = labels.iter().map(|label| label.abs());
-    let largest = sizes.fold(0.0, f64::max);
+    let largest = largest(labels);
     let squares: f64 = labels.iter().map(|label| label * label).sum();
     let size = if largest > 1.0 { "large" } else { "small" };
     ensure!(
@@ -52,7 +52,7 @@ impl ColumnClasses {
         let own = self.first_out_of_range();
         let all = self.peers.all(&own).into_iter().flatten();
         if let Some((feature, squares)) = all.min_by_key(|&(feature, _)| feature) {
-            let column = self.written(feature);
+            let column = self.file_index(feature);
             return Err(Error::data(if squares <= LARGEST_SQUARES {
                 format!(
                     "column {column} has values too small to scale: expected deviations within queries above 1e-308"

@@ -69,7 +69,7 @@ impl ColumnName {
                 !features.contains(&feature),
                 options,
                 "column {} is there twice: expected each column once",
-                shown(base.written(feature), names, feature)
+                shown(base.file_index(feature), names, feature)
             );
             features.push(feature);
         }
@@ -160,8 +160,8 @@ fn named(
         [first, second, ..] => Err(Error::options(format!(
             "{} columns are called {name:?}, such as {} and {}: give the number of the one that you mean",
             called.len(),
-            base.written(first),
-            base.written(second)
+            base.file_index(first),
+            base.file_index(second)
         ))),
     }
 }

@@ -398,19 +398,19 @@ fn resize<T: Clone + Default>(all: &mut Vec<T>, length: usize) {
     all.resize(length, T::default());
 }
 
-/// Cuts things of these sizes into consecutive pieces of about `most`. A thing counts with its size and 1.
-pub(crate) fn pieces(sizes: impl Iterator<Item = usize>, most: usize) -> Vec<Range<usize>> {
-    let (mut pieces, mut next, mut of_piece) = (Vec::new(), 0..0, 0);
+/// Cuts things of these sizes into consecutive ranges of about `most`, a task each. A thing counts with its size and 1.
+pub(crate) fn task_ranges(sizes: impl Iterator<Item = usize>, most: usize) -> Vec<Range<usize>> {
+    let (mut ranges, mut next, mut taken) = (Vec::new(), 0..0, 0);
     for size in sizes {
         next.end += 1;
-        of_piece += size + 1;
-        if of_piece >= most {
-            pieces.push(next.clone());
-            (next.start, of_piece) = (next.end, 0);
+        taken += size + 1;
+        if taken >= most {
+            ranges.push(next.clone());
+            (next.start, taken) = (next.end, 0);
         }
     }
-    pieces.extend((!next.is_empty()).then_some(next));
-    pieces
+    ranges.extend((!next.is_empty()).then_some(next));
+    ranges
 }
 
 /// Cuts rows and values into pieces of these lengths.
@@ -432,7 +432,7 @@ mod tests {
 
     #[test]
     fn pieces_end_where_they_are_large_enough() {
-        let of = |sizes: &[usize]| pieces(sizes.iter().copied(), 5);
+        let of = |sizes: &[usize]| task_ranges(sizes.iter().copied(), 5);
         assert_eq!(of(&[]), []);
         assert_eq!(of(&[0, 3, 0]), [0..2, 2..3]);
         assert_eq!(of(&[9, 1, 1, 1]), [0..1, 1..4]);

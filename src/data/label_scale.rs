@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use super::queries::Queries;
+use crate::linalg::kernels::largest;
 use crate::names::names;
 
 /// A transformation of the training labels within each query. It keeps the order of a query's examples, so measures
@@ -57,7 +58,7 @@ impl LabelScale {
         take_off_offset(labels);
         let count = labels.len() as f64;
         // The squares are of shares of the largest label, so huge and tiny labels stay in range.
-        let largest = labels.iter().fold(0.0_f64, |most, y| most.max(y.abs()));
+        let largest = largest(labels);
         let shares = |labels: &[f64], mean: f64| -> f64 {
             let squares = labels.iter().map(|y| (y / largest - mean).powi(2));
             (squares.sum::<f64>() / count).sqrt()

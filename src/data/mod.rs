@@ -27,7 +27,7 @@ mod subset;
 pub use column_name::ColumnName;
 pub(crate) use column_name::shown;
 pub use columns::Column;
-pub(crate) use columns::{Columns, pieces};
+pub(crate) use columns::{Columns, task_ranges};
 pub use dataset::Dataset;
 pub use formats::{
     Preference, write_names, write_svmlight, write_svmlight_as_wide, writing_memory,

@@ -24,7 +24,7 @@ pub enum IndexBase {
 
 impl IndexBase {
     /// The index that a file with this base writes for the 0-based column `feature`.
-    pub fn written(self, feature: Feature) -> u64 {
+    pub fn file_index(self, feature: Feature) -> u64 {
         u64::from(feature) + u64::from(self.first())
     }
 
@@ -117,7 +117,7 @@ impl FeatureNames {
         let Some((column, name, found)) = others.next() else {
             return Ok(());
         };
-        let (column, name) = (base.written(column), quote(name.as_bytes()));
+        let (column, name) = (base.file_index(column), quote(name.as_bytes()));
         let expected = format!("{name} as the name of column {column}, as {owner} has it");
         let fault = Fault::mismatch(expected, quote(found.as_bytes()));
         Err(fault.of(&file.display().to_string()))

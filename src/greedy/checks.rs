@@ -4,14 +4,14 @@ use rankrls_files::{Parameter, Remedy};
 
 use crate::columns::{ColumnClasses, check_lambda};
 use crate::error::{Error, Result};
-use crate::greedy::{Refit, StrategyKind};
+use crate::greedy::{StrategyKind, WeightTarget};
 use crate::lambda::Lambda;
 
 /// Parameters that nothing may heed.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Idle {
     Blend,
-    RefitLambda,
+    WeightLambda,
     Teacher,
     ChooseBy,
     Validation,
@@ -21,11 +21,11 @@ pub(super) enum Idle {
 /// The refusal of a parameter that no strategy to be tried heeds: with the settings that it goes with.
 pub(super) fn no_effect(parameter: Idle) -> Error {
     let distil = Remedy::Set(Parameter::Strategy, StrategyKind::Distil.name());
-    let cross_fitted = Remedy::Set(Parameter::Refit, Refit::CrossFitted.name());
+    let cross_fitted = Remedy::Set(Parameter::Refit, WeightTarget::CrossFitted.name());
     let fs_ed = Remedy::Set(Parameter::Strategy, StrategyKind::FsEd.name());
     Error::options(match parameter {
         Idle::Blend => format!("blend goes with {distil}"),
-        Idle::RefitLambda => format!("refit_lambda goes with {cross_fitted} or {distil}"),
+        Idle::WeightLambda => format!("refit_lambda goes with {cross_fitted} or {distil}"),
         Idle::Teacher => {
             format!("there is nothing to teach: a teacher goes with {distil} or {cross_fitted}")
         }

@@ -37,7 +37,7 @@ impl<'a> BlockRanking<'a> {
     ) {
         let (beta, query) = (terms.betas(query, sums), query as usize);
         let range = self.state.queries().range(query);
-        let scale = self.state.scale(query);
+        let scale = self.state.weight_root(query);
         let labels = &self.state.labels()[range.clone()];
         let holdout = &self.state.holdout()[range];
         for (lane, values) in self.values.iter_mut().enumerate() {

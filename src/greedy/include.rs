@@ -29,7 +29,7 @@ impl GreedyRankRls {
     /// These options with the columns to include as numbers, as `data` count, so that their names are sought once.
     /// Refuses columns that the data do not have, and one that is named twice.
     pub fn counted(&self, data: &Dataset<'_>) -> Result<Self> {
-        let number = |feature| ColumnName::Number(data.index_base().written(feature));
+        let number = |feature| ColumnName::Number(data.index_base().file_index(feature));
         let numbers: Vec<ColumnName> = self
             .included_features(data)?
             .into_iter()
@@ -55,7 +55,7 @@ impl GreedyRankRls {
     ) -> Result<Vec<Feature>> {
         let features = self.included_features(data)?;
         let representing = candidates.representing(&features);
-        let shown = |feature: Feature| shown(candidates.written(feature), data.names(), feature);
+        let shown = |feature: Feature| shown(candidates.file_index(feature), data.names(), feature);
         for (place, &feature) in features.iter().enumerate() {
             let Some(own) = representing[place] else {
                 return Err(Error::options(format!(

@@ -35,7 +35,7 @@ pub use choice::{Choice, Tried};
 pub use options::GreedyRankRls;
 pub use selection::{Ending, Selection, Step};
 pub use strategies::StrategyKind;
-pub use target::Refit;
+pub use target::WeightTarget;
 pub use teacher::Teacher;
 
 pub(crate) use addition::{Addition, LastStep};

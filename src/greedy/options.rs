@@ -7,8 +7,8 @@ use serde_json::Value;
 #[cfg(feature = "clap")]
 use super::args;
 use super::checks::{Idle, no_effect};
-use super::target::{REFIT, filter, usual_blend};
-use super::{Refit, Sampler, StrategyKind};
+use super::target::{WEIGHT_LAMBDA, filter, usual_blend};
+use super::{Sampler, StrategyKind, WeightTarget};
 use crate::columns::{ColumnClasses, QueryWeight, Scale, none_compares, none_varies};
 use crate::data::{ColumnName, Dataset, LabelScale, Queries, one_query};
 use crate::error::{Error, Result, ensure};
@@ -110,16 +110,16 @@ pub struct GreedyRankRls {
     pub choose_by: Option<Measure>,
     /// What to fit the weights to: labels, or cross-fitted, three quarters of what a teacher predicts and a
     /// quarter of the labels [default: labels; cross-fitted with the strategy distil]
-    #[serde(skip_serializing_if = "is_default")]
-    #[cfg_attr(feature = "clap", arg(long, value_name = "TARGET", help_heading = TEACHING))]
+    #[serde(rename = "refit", skip_serializing_if = "is_default")]
+    #[cfg_attr(feature = "clap", arg(id = "refit", long = "refit", value_name = "TARGET", help_heading = TEACHING))]
     #[cfg_attr(feature = "clap", arg(hide_possible_values = true))]
-    #[cfg_attr(feature = "clap", arg(value_parser = args::one_of(Refit::ALL, Refit::name)))]
-    pub refit: Option<Refit>,
+    #[cfg_attr(feature = "clap", arg(value_parser = args::one_of(WeightTarget::ALL, WeightTarget::name)))]
+    pub weight_target: Option<WeightTarget>,
     /// Ridge parameter of cross-fitted weights; by default 1/64u. `docs/evidence.md` has what others give: no front
     /// end asks for it, for the share of the labels, or for the teacher's ridge parameters.
-    #[serde(skip_serializing_if = "is_default")]
+    #[serde(rename = "refit_lambda", skip_serializing_if = "is_default")]
     #[cfg_attr(feature = "clap", arg(skip))]
-    pub refit_lambda: Option<Ridge>,
+    pub weight_lambda: Option<Ridge>,
     /// Share of the labels in the target of the strategy `distil`, from 0 to 1; by default 0.2, and 0.4 from 500
     /// queries on. The rest is the teacher's.
     #[serde(skip_serializing_if = "is_default", deserialize_with = "share")]
@@ -278,12 +278,15 @@ impl GreedyRankRls {
     ) -> Result<()> {
         let any = |is: fn(StrategyKind) -> bool| strategies.iter().any(|&kind| is(kind));
         let distils = any(StrategyKind::distils);
-        let has_teacher = distils || self.refit == Some(Refit::CrossFitted);
-        let refitted = has_teacher && self.refit != Some(Refit::Labels);
+        let has_teacher = distils || self.weight_target == Some(WeightTarget::CrossFitted);
+        let refitted = has_teacher && self.weight_target != Some(WeightTarget::Labels);
         let taught = teacher || self.teacher_lambda.is_some();
         let idle = [
             (self.blend.is_some() && !distils, Idle::Blend),
-            (self.refit_lambda.is_some() && !refitted, Idle::RefitLambda),
+            (
+                self.weight_lambda.is_some() && !refitted,
+                Idle::WeightLambda,
+            ),
             (taught && !has_teacher, Idle::Teacher),
             (
                 self.choose_by.is_some() && self.lambda.is_some(),
@@ -351,7 +354,7 @@ impl GreedyRankRls {
     /// Whether leave-query-out predictions are biased, as a teacher has seen all labels, or do not
     /// know of the weights, as they are fitted to something else.
     pub fn is_biased(&self) -> bool {
-        self.strategy.distils() || self.refit == Some(Refit::CrossFitted)
+        self.strategy.distils() || self.weight_target == Some(WeightTarget::CrossFitted)
     }
 
     /// Whether `strategy` can do what is asked.
@@ -402,19 +405,19 @@ impl GreedyRankRls {
         let (queries, unit) = (candidates.queries().len(), candidates.unit());
         let distils = self.strategy.distils();
         let default = if distils {
-            Refit::CrossFitted
+            WeightTarget::CrossFitted
         } else {
-            Refit::Labels
+            WeightTarget::Labels
         };
-        let refit = self.refit.unwrap_or(default);
-        let fitted = refit == Refit::CrossFitted;
+        let target = self.weight_target.unwrap_or(default);
+        let fitted = target == WeightTarget::CrossFitted;
         let has_teacher = distils || fitted;
         let labels = self.label_scale();
         let number = |ridge: Ridge| Ridge::Number(ridge.lambda(unit));
         Self {
             label_scale: (has_teacher || !labels.is_raw()).then_some(labels),
-            refit: has_teacher.then_some(refit),
-            refit_lambda: fitted.then(|| number(self.refit_lambda.unwrap_or(REFIT))),
+            weight_target: has_teacher.then_some(target),
+            weight_lambda: fitted.then(|| number(self.weight_lambda.unwrap_or(WEIGHT_LAMBDA))),
             blend: distils.then(|| self.blend.unwrap_or(usual_blend(queries))),
             teacher_lambda: has_teacher.then(|| match &self.teacher_lambda {
                 None | Some(Lambdas::Auto) => Lambdas::Auto,
@@ -471,28 +474,28 @@ mod tests {
         assert_eq!(bounded.settled(&many), bounded);
         let distil = by(StrategyKind::Distil).settled(&few);
         assert_eq!(
-            (distil.label_scale, distil.blend, distil.refit),
+            (distil.label_scale, distil.blend, distil.weight_target),
             (
                 Some(LabelScale::SqrtSd),
                 Some(0.2),
-                Some(Refit::CrossFitted)
+                Some(WeightTarget::CrossFitted)
             )
         );
-        assert_eq!(distil.refit_lambda.unwrap().to_string(), "0.25");
+        assert_eq!(distil.weight_lambda.unwrap().to_string(), "0.25");
         assert_eq!(distil.teacher_lambda, Some(Lambdas::Auto));
         assert_eq!(by(StrategyKind::Distil).settled(&many).blend, Some(0.4));
         let given = GreedyRankRls {
             label_scale: Some(LabelScale::Raw),
-            refit: Some(Refit::CrossFitted),
-            refit_lambda: Some(Ridge::Number(lambda(3.0))),
+            weight_target: Some(WeightTarget::CrossFitted),
+            weight_lambda: Some(Ridge::Number(lambda(3.0))),
             blend: Some(0.3),
             teacher_lambda: Some("1u,2".parse().unwrap()),
             ..by(StrategyKind::Dense)
         };
         let refit = given.settled(&few);
         assert_eq!(
-            (refit.blend, refit.refit_lambda),
-            (None, given.refit_lambda)
+            (refit.blend, refit.weight_lambda),
+            (None, given.weight_lambda)
         );
         let lambdas = [2.0, 16.0].map(lambda);
         assert_eq!(refit.teacher_lambda, Some(Lambdas::of(&lambdas)));

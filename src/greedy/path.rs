@@ -327,7 +327,7 @@ impl<'a> Selecting<'a> {
         };
         let (evaluated, alive) = (step.evaluated, step.alive.clone());
         let Some(again) = self.add(step.feature, Work { evaluated, alive }) else {
-            let column = self.candidates.written(step.feature);
+            let column = self.candidates.file_index(step.feature);
             return Err(refuse(format!("column {column} is not to be selected")));
         };
         let (error, was) = (again.lqo_error, step.lqo_error);

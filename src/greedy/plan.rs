@@ -9,7 +9,7 @@ use crate::columns::ColumnClasses;
 use crate::data::{Dataset, Feature};
 use crate::error::Result;
 use crate::lambda::Lambdas;
-use crate::ridge::{Solver, TrainShape};
+use crate::ridge::{Solver, TrainShape, cheapest};
 
 /// Seconds by [`Solver::cost`] from which on folds take the place of leaving out each query.
 const PATIENCE: f64 = 2.0;
@@ -19,14 +19,10 @@ const PATIENCE: f64 = 2.0;
 /// query, `cg` a fold of queries.
 fn teacher(candidates: &ColumnClasses, lambdas: usize, available: u64) -> (Solver, u64) {
     let shape = TrainShape::new(candidates, lambdas);
-    let plan = |solver: Solver| (solver, solver.memory(&shape));
-    let factoring = Solver::ALL.into_iter().filter(|solver| solver.factors());
-    let quick = factoring.filter(|solver| solver.cost(&shape) <= PATIENCE);
-    let quick = quick.map(plan).filter(|&(_, memory)| memory <= available);
-    let cheaper = |a: &Solver, b: &Solver| a.cost(&shape).total_cmp(&b.cost(&shape));
-    quick
-        .min_by(|(a, _), (b, _)| cheaper(a, b))
-        .unwrap_or_else(|| plan(Solver::ConjugateGradients))
+    let fits = |solver: &Solver| !solver.factors() || solver.memory(&shape) <= available;
+    let found = cheapest(Solver::ALL.into_iter().filter(fits), &shape, PATIENCE);
+    let solver = found.unwrap_or(Solver::ConjugateGradients);
+    (solver, solver.memory(&shape))
 }
 
 /// The plan of a selection.
@@ -240,7 +236,7 @@ mod tests {
     use super::*;
     use crate::data::parsed;
     use crate::error::Kind;
-    use crate::greedy::Refit;
+    use crate::greedy::WeightTarget;
     use crate::lambda::Lambda;
     use crate::memory::Memory;
 
@@ -308,11 +304,11 @@ mod tests {
         let candidates = GreedyRankRls::default().candidates(&data).unwrap();
         let own: &Own<'_> = &|| Box::new(());
         for (refit, what) in [
-            (Refit::Labels, "the strategy of your own needs"),
-            (Refit::CrossFitted, "the teacher needs"),
+            (WeightTarget::Labels, "the strategy of your own needs"),
+            (WeightTarget::CrossFitted, "the teacher needs"),
         ] {
             let options = |memory| GreedyRankRls {
-                refit: Some(refit),
+                weight_target: Some(refit),
                 memory,
                 ..GreedyRankRls::new(1, Lambda::new(1.0).unwrap())
             };

@@ -5,6 +5,7 @@ use serde::{Serialize, Serializer};
 use super::{Selection, Step, TestPath};
 use crate::columns::Summary;
 use crate::data::Dataset;
+use crate::metrics::Score;
 
 /// Values by name, which become a JSON object in their order.
 #[derive(Debug, Clone)]
@@ -108,13 +109,13 @@ impl<'a> StepReport<'a> {
         dataset: &'a Dataset<'_>,
         path: Option<&TestPath<'_>>,
     ) -> Vec<Self> {
-        let tested = |rows: Option<&[Vec<Option<f64>>]>, number: usize| {
-            let values = rows?.get(number)?.iter().copied();
+        let tested = |number: usize, value: fn(&Score) -> Option<f64>| {
+            let values = path?.steps().get(number)?.iter().map(value);
             Some(Named::new(path?.metrics(), values))
         };
         let report = |(number, (step, &weight)): (usize, (&'a Step, &f64))| Self {
             step: number + 1,
-            feature: dataset.index_base().written(step.feature),
+            feature: dataset.index_base().file_index(step.feature),
             name: dataset.name_of(step.feature),
             weight,
             lqo_error: step.lqo_error,
@@ -124,8 +125,8 @@ impl<'a> StepReport<'a> {
             folds: None,
             evaluated: step.evaluated,
             alive: &step.alive,
-            test: tested(path.map(TestPath::steps), number),
-            standard_errors: tested(path.map(TestPath::standard_errors), number),
+            test: tested(number, |score| score.mean),
+            standard_errors: tested(number, |score| score.standard_error),
         };
         let steps = selection.steps.iter().zip(&selection.weights);
         steps.enumerate().map(report).collect()

@@ -66,8 +66,8 @@ struct Problem {
     lambda: Lambda,
     queries: Queries,
     /// Roots of the queries' weights by example, `m`; `None`: all 1.
-    scales: Option<Vec<f64>>,
-    /// Query-centred labels `y^`, times `scales`, `m`.
+    weight_roots: Option<Vec<f64>>,
+    /// Query-centred labels `y^`, times `weight_roots`, `m`.
     labels: Vec<f64>,
     /// Most steps.
     capacity: usize,
@@ -79,11 +79,11 @@ struct Problem {
 pub(super) fn centred_and_scaled(
     values: &[f64],
     queries: &Queries,
-    scales: Option<&[f64]>,
+    weight_roots: Option<&[f64]>,
 ) -> Vec<f64> {
     let mut centred = queries.centred(values);
-    for (value, scale) in centred.iter_mut().zip(scales.into_iter().flatten()) {
-        *value *= scale;
+    for (value, root) in centred.iter_mut().zip(weight_roots.into_iter().flatten()) {
+        *value *= root;
     }
     centred
 }
@@ -106,7 +106,7 @@ impl State {
         Self::of_target(labels, queries, None, None, lambda, capacity)
     }
 
-    /// The state before the first step, for labels that are centred and times `scales`, the roots
+    /// The state before the first step, for labels that are centred and times `weight_roots`, the roots
     /// of the queries' weights by example, with weights that are fitted to the target of `refit`,
     /// if there is one. All there is of an example in the state, and all that is added to it, is
     /// scaled by the root of its query's weight; only [`predictions`](Self::predictions) are in the
@@ -114,7 +114,7 @@ impl State {
     pub(super) fn of_target(
         labels: Vec<f64>,
         queries: &Queries,
-        scales: Option<Vec<f64>>,
+        weight_roots: Option<Vec<f64>>,
         refit: Option<(Vec<f64>, Grown)>,
         lambda: Lambda,
         capacity: usize,
@@ -134,7 +134,7 @@ impl State {
             problem: Problem {
                 lambda,
                 queries: queries.clone(),
-                scales,
+                weight_roots,
                 labels,
                 capacity,
                 spare: u64::MAX,
@@ -186,12 +186,12 @@ impl State {
     pub(super) fn without_features(&self) -> Self {
         let Problem {
             labels,
-            scales,
+            weight_roots,
             queries,
             lambda,
             ..
         } = self.problem.clone();
-        Self::of_target(labels, &queries, scales, None, lambda, 0)
+        Self::of_target(labels, &queries, weight_roots, None, lambda, 0)
     }
 
     /// The ridge parameter.
@@ -243,17 +243,17 @@ impl State {
     }
 
     /// Root of the weight of `query`.
-    pub(super) fn scale(&self, query: usize) -> f64 {
+    pub(super) fn weight_root(&self, query: usize) -> f64 {
         let first = self.queries().range(query).start;
-        let scales = self.problem.scales.as_ref();
-        scales.map_or(1.0, |scales| scales[first])
+        let weight_roots = self.problem.weight_roots.as_ref();
+        weight_roots.map_or(1.0, |weight_roots| weight_roots[first])
     }
 
     /// `m` values of examples without the roots of the queries' weights.
     fn unscaled(&self, values: impl Iterator<Item = f64>) -> Vec<f64> {
-        match &self.problem.scales {
+        match &self.problem.weight_roots {
             None => values.collect(),
-            Some(scales) => values.zip(scales).map(|(v, scale)| v / scale).collect(),
+            Some(weight_roots) => values.zip(weight_roots).map(|(v, root)| v / root).collect(),
         }
     }
 

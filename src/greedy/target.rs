@@ -2,7 +2,7 @@
 //!
 //! A teacher predicts every query without having seen its labels: RankRLS on all columns by its
 //! hold-out predictions `z`, or scores from elsewhere. `distil` selects towards
-//! `t = (1 - blend) z + blend y`, and `cross-fitted` weights are those of [`REFIT_BLEND`], after
+//! `t = (1 - blend) z + blend y`, and `cross-fitted` weights are those of [`WEIGHT_BLEND`], after
 //! the features have been selected by whatever strategy. `docs/evidence.md` has what it
 //! is worth.
 
@@ -14,10 +14,10 @@ use crate::lambda::{LambdaSearch, Lambdas, Ridge};
 use crate::names::names;
 
 /// Share of the labels in the target of cross-fitted weights; the rest is the teacher's.
-pub(super) const REFIT_BLEND: f64 = 0.25;
+pub(super) const WEIGHT_BLEND: f64 = 0.25;
 
 /// The ridge parameter of cross-fitted weights.
-pub(super) const REFIT: Ridge = Ridge::fraction((1, 64));
+pub(super) const WEIGHT_LAMBDA: Ridge = Ridge::fraction((1, 64));
 
 /// Queries from which on labels count more: [`usual_blend`].
 const MANY_QUERIES: usize = 500;
@@ -38,14 +38,14 @@ pub(super) fn filter<'a>(
 
 /// What the weights of the selected features are fitted to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Refit {
+pub enum WeightTarget {
     /// What the features were selected by: the labels, or the target of `distil`.
     Labels,
     /// Three quarters of the teacher's hold-out predictions and a quarter of the labels.
     CrossFitted,
 }
 
-names!(Refit, "target of weights", Labels => "labels", CrossFitted => "cross-fitted");
+names!(WeightTarget, "target of weights", Labels => "labels", CrossFitted => "cross-fitted");
 
 /// The share of the labels in what `distil` selects by on so many queries, where nobody asks for another.
 pub(super) fn usual_blend(queries: usize) -> f64 {

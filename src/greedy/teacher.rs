@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use super::Plan;
 use super::checks::check_values;
 use super::state::centred_and_scaled;
-use super::target::{REFIT_BLEND, filter, teacher_search};
+use super::target::{WEIGHT_BLEND, filter, teacher_search};
 use crate::columns::{ColumnClasses, check_labels};
 use crate::data::{Dataset, HoldOut, Queries};
 use crate::error::{Error, Result, ensure};
@@ -100,9 +100,9 @@ impl Labels {
         };
         let blended = |share: f64| Some(taught.as_ref()?.blended(&own, share));
         // Only cross-fitted weights have it.
-        let fit = options.refit_lambda;
+        let fit = options.weight_lambda;
         let fit =
-            fit.and_then(|ridge| Some((blended(REFIT_BLEND)?, ridge.lambda(candidates.unit()))));
+            fit.and_then(|ridge| Some((blended(WEIGHT_BLEND)?, ridge.lambda(candidates.unit()))));
         let blend = options.blend.and_then(blended);
         let tried = taught.as_ref().and_then(|taught| taught.tried.clone());
         let (select, report) = match blend {

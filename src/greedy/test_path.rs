@@ -13,11 +13,9 @@ pub struct TestPath<'a> {
     metrics: Vec<Metric>,
     convention: Convention,
     features: Vec<u32>,
-    steps: Vec<Vec<Option<f64>>>,
-    standard_errors: Vec<Vec<Option<f64>>>,
+    steps: Vec<Vec<Score>>,
     file_order: Vec<Score>,
     lead_errors: Vec<Vec<Option<f64>>>,
-    last: Vec<Score>,
 }
 
 impl<'a> TestPath<'a> {
@@ -30,10 +28,8 @@ impl<'a> TestPath<'a> {
             convention,
             features: Vec::new(),
             steps: Vec::new(),
-            standard_errors: Vec::new(),
             file_order: Vec::new(),
             lead_errors: Vec::new(),
-            last: Vec::new(),
         }
     }
 
@@ -47,14 +43,9 @@ impl<'a> TestPath<'a> {
         self.convention
     }
 
-    /// Values after each step, one a measure: the mean over the queries where it is defined.
-    pub fn steps(&self) -> &[Vec<Option<f64>>] {
+    /// Scores after each step, one a measure, with the values of queries at the last step alone.
+    pub fn steps(&self) -> &[Vec<Score>] {
         &self.steps
-    }
-
-    /// Standard errors over queries of [`steps`](Self::steps).
-    pub fn standard_errors(&self) -> &[Vec<Option<f64>>] {
-        &self.standard_errors
     }
 
     /// What the order of the file has, one a measure; empty before the first step.
@@ -70,8 +61,8 @@ impl<'a> TestPath<'a> {
     /// Compares the last step with the last step of `other`, query by query: one comparison a measure. Both have
     /// measured the same data by the same measures.
     pub fn less(&self, other: &Self, options: &PairedOptions) -> Result<Vec<Paired>, Error> {
-        let pairs = self.last.iter().zip(&other.last);
-        pairs
+        let [own, other] = [self, other].map(|path| path.steps.last().into_iter().flatten());
+        own.zip(other)
             .map(|(own, other)| paired(&own.per_query, &other.per_query, options))
             .collect()
     }
@@ -102,11 +93,11 @@ impl<'a> TestPath<'a> {
             Score::of(leads).standard_error
         });
         self.lead_errors.push(leads.collect());
-        self.steps
-            .push(found.iter().map(|score| score.mean).collect());
-        let errors = found.iter().map(|score| score.standard_error);
-        self.standard_errors.push(errors.collect());
-        self.last = found;
+        // The values of queries are kept of the last step alone.
+        for score in self.steps.last_mut().into_iter().flatten() {
+            score.per_query = Vec::new();
+        }
+        self.steps.push(found);
         Ok(())
     }
 }
@@ -153,7 +144,8 @@ mod tests {
             path.convention(),
         );
         let last: Vec<_> = last.unwrap().iter().map(|(_, score)| score.mean).collect();
-        assert_eq!(path.steps().last(), Some(&last));
+        let found: Vec<_> = path.steps()[1].iter().map(|score| score.mean).collect();
+        assert_eq!(found, last);
         // The order of the file is wrong; one query has no standard error.
         let order: Vec<_> = path.file_order().iter().map(|score| score.mean).collect();
         assert_eq!(order, [Some(0.0), Some(0.5)]);
@@ -177,7 +169,7 @@ mod tests {
         let other = path(&[(0, &[1.0]), (5, &[0.0, 1.0])]);
         let options = PairedOptions::default();
         let found = first.less(&other, &options).unwrap();
-        let of = |path: &TestPath<'_>| path.last[0].per_query.clone();
+        let of = |path: &TestPath<'_>| path.steps()[path.steps().len() - 1][0].per_query.clone();
         assert_eq!(of(&first), [Some(1.0), Some(0.0), None]);
         assert_eq!(of(&other), [Some(0.5), Some(0.5), None]);
         assert_eq!(found, [paired(&of(&first), &of(&other), &options).unwrap()]);

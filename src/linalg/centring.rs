@@ -12,6 +12,8 @@
 //!
 //! Labels without an offset differ in their last bits after one pass and after two.
 
+use super::kernels::largest;
+
 /// Subtracts the mean of each lane from the rows of a query: `O(n L)`, two passes over memory.
 ///
 /// ```text
@@ -70,10 +72,7 @@ const OFFSET: f64 = 1e-13;
 pub(crate) fn centre_offset(values: &mut [f64]) {
     centre(values);
     let mean = values.iter().sum::<f64>() / values.len() as f64;
-    let largest = values
-        .iter()
-        .fold(0.0_f64, |most, value| most.max(value.abs()));
-    if mean.abs() > OFFSET * largest {
+    if mean.abs() > OFFSET * largest(values) {
         centre(values);
     }
 }

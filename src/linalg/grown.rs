@@ -15,7 +15,7 @@
 //! [`kernels::dot`]. Solving with `F'` goes down its columns: it subtracts one row of `F` at a time by
 //! [`kernels::add_scaled`].
 
-use super::kernels;
+use super::kernels::{self, largest};
 
 /// Iterations for each end of the spectrum in the condition number.
 const ITERATIONS: usize = 16;
@@ -254,12 +254,6 @@ impl Grown {
 
 /// Rows solved together.
 const TILE: usize = 4;
-
-/// The largest absolute value.
-fn largest(x: &[f64]) -> f64 {
-    x.iter()
-        .fold(0.0, |largest: f64, value| largest.max(value.abs()))
-}
 
 #[cfg(test)]
 mod tests {

@@ -11,6 +11,11 @@ pub(crate) type Lanes = [f64; LANES];
 /// four numbers, or one of eight.
 const SUMS: usize = 8;
 
+/// The largest absolute value; 0 where there is none. Values that are no numbers do not count.
+pub(crate) fn largest(x: &[f64]) -> f64 {
+    x.iter().fold(0.0, |most: f64, value| most.max(value.abs()))
+}
+
 /// `y += scale * x`, over the shorter of the two: `O(n)`.
 ///
 /// ```text

@@ -15,6 +15,7 @@ use super::rules::{Convention, Rules};
 use super::score::Score;
 use crate::data::Queries;
 use crate::linalg::centring::centre;
+use crate::linalg::kernels::largest;
 
 /// The share of the largest label up to which predictions of a left-out pair count as equal: each pair has its own
 /// model and rounding.
@@ -25,8 +26,7 @@ pub(crate) const PAIR_TIE: f64 = 1e-10;
 pub(crate) fn prediction_tolerance(centred: &[f64]) -> f64 {
     /// The share of the largest label.
     const PREDICTION_TIE: f64 = 1e-12;
-    let largest = |most: f64, label: &f64| most.max(label.abs());
-    centred.iter().fold(0.0, largest) * PREDICTION_TIE
+    largest(centred) * PREDICTION_TIE
 }
 
 /// Judges predictions for the rows of queries by a measure.

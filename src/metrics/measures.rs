@@ -1,13 +1,13 @@
 //! The measures of one sorted query, except the concordance index.
 //!
-//! Documents come in blocks ([`Block`]) of `g` documents in random order, `r` of them relevant,
+//! Documents come in blocks ([`TiedBlock`]) of `g` documents in random order, `r` of them relevant,
 //! with `s` documents before the block. Every function returns the expectation over the orders of
 //! all blocks, in closed form (F. McSherry and M. Najork, ECIR 2008, section 3), in `O(n)` time
 //! after the sort and without allocations, unless it says otherwise.
 
 use std::num::NonZeroUsize;
 
-use super::ranking::{Block, Ranking};
+use super::ranking::{Ranking, TiedBlock};
 use super::rules::Convention;
 
 /// Average precision: the mean precision at the ranks of a query's relevant documents.
@@ -165,7 +165,7 @@ pub(super) fn expected_reciprocal_rank(ranking: &Ranking) -> f64 {
 }
 
 /// Expected reciprocal rank of a stop within a block, given that it is reached.
-fn stop_in(block: Block<'_>, pass: impl Fn(&f64) -> f64) -> f64 {
+fn stop_in(block: TiedBlock<'_>, pass: impl Fn(&f64) -> f64) -> f64 {
     let ranks = block.before + 1..=block.before + block.len();
     let first = pass(&block.labels[0]);
     let last = pass(&block.labels[block.len() - 1]);

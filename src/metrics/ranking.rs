@@ -20,7 +20,7 @@ pub(super) struct Ranking {
 
 /// Documents of one query that share their ranks.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Block<'a> {
+pub(super) struct TiedBlock<'a> {
     /// Documents ranked before the block.
     pub(super) before: usize,
     /// Labels, falling.
@@ -83,7 +83,7 @@ impl Ranking {
     }
 
     /// Blocks of documents in random order, best first.
-    pub(super) fn blocks(&self) -> impl Iterator<Item = Block<'_>> {
+    pub(super) fn blocks(&self) -> impl Iterator<Item = TiedBlock<'_>> {
         let ends = match self.rules.convention {
             Convention::Letor => None,
             Convention::Standard => Some(self.tie_ends.as_slice()),
@@ -93,7 +93,7 @@ impl Ranking {
         (0..count).map(move |block| {
             let before = if block == 0 { 0 } else { end(block - 1) };
             let labels = &self.labels[before..end(block)];
-            Block {
+            TiedBlock {
                 before,
                 labels,
                 relevant: self.relevant_of(labels),
@@ -110,7 +110,7 @@ impl Ranking {
     }
 }
 
-impl Block<'_> {
+impl TiedBlock<'_> {
     /// Number of documents in the block, at least 1.
     pub(super) fn len(&self) -> usize {
         self.labels.len()

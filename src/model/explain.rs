@@ -254,7 +254,7 @@ impl Model {
                 if contribution != 0.0 {
                     row.contributions.push(Contribution {
                         position,
-                        feature: self.index_base.written(feature.feature),
+                        feature: self.index_base.file_index(feature.feature),
                         name: feature.name.as_deref().filter(|name| !name.is_empty()),
                         weight: feature.weight,
                         value,

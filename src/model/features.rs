@@ -55,7 +55,7 @@ fn of_model(model: &Model, width: usize) -> Result<Vec<u32>, Fault> {
     let features: Vec<u32> = model.features.iter().map(|f| f.feature).collect();
     if let Some(&absent) = features.iter().find(|&&feature| feature as usize >= width) {
         let expected = format!("features of the data, which has {width} columns");
-        let index = model.index_base.written(absent);
+        let index = model.index_base.file_index(absent);
         let found = format!("index {index}");
         return Err(refusal("features", expected, found));
     }

@@ -173,7 +173,7 @@ struct Counted<'m, T: Clone> {
 }
 
 /// Something that names columns.
-trait Columns: Clone + Serialize {
+trait NamesColumns: Clone + Serialize {
     /// Whether it is written in one line.
     fn in_line(&self) -> bool;
 
@@ -181,7 +181,7 @@ trait Columns: Clone + Serialize {
     fn columns_mut(&mut self) -> impl Iterator<Item = &mut u32>;
 }
 
-impl Columns for SelectedFeature {
+impl NamesColumns for SelectedFeature {
     /// Features that were not selected, of which there may be a million, are a line each.
     fn in_line(&self) -> bool {
         self.lqo_error.is_none()
@@ -192,7 +192,7 @@ impl Columns for SelectedFeature {
     }
 }
 
-impl Columns for BasisRow {
+impl NamesColumns for BasisRow {
     fn in_line(&self) -> bool {
         true
     }
@@ -202,7 +202,7 @@ impl Columns for BasisRow {
     }
 }
 
-impl<'m, T: Columns> Counted<'m, T> {
+impl<'m, T: NamesColumns> Counted<'m, T> {
     fn of(parts: &'m [T], first: u32) -> Self {
         let parts = Cow::Borrowed(parts);
         Self { parts, first }
@@ -211,13 +211,13 @@ impl<'m, T: Columns> Counted<'m, T> {
     /// The parts, with columns from 0 on.
     fn into_zero_based(self, first: u32) -> Vec<T> {
         let mut parts = self.parts.into_owned();
-        let columns = parts.iter_mut().flat_map(Columns::columns_mut);
+        let columns = parts.iter_mut().flat_map(NamesColumns::columns_mut);
         columns.for_each(|column| *column -= first);
         parts
     }
 }
 
-impl<T: Columns> Serialize for Counted<'_, T> {
+impl<T: NamesColumns> Serialize for Counted<'_, T> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let written = self.parts.iter().cloned().map(|mut part| {
             part.columns_mut().for_each(|column| *column += self.first);

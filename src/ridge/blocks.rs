@@ -11,7 +11,7 @@ pub(crate) const LARGEST_BLOCK: usize = 256;
 
 /// The part of a system in which a query meets itself, for any ridge parameter.
 #[derive(Debug)]
-pub(crate) enum Block {
+pub(crate) enum QueryBlock {
     /// Centred rows.
     Decomposed(Eigen),
     /// The diagonal of centred rows.
@@ -20,7 +20,7 @@ pub(crate) enum Block {
     Alone(f64),
 }
 
-impl Block {
+impl QueryBlock {
     /// `(K_qq + shift I)^-1 v` for the block `K_qq` of a query `q`, several shifts and `v`, a lane each; centred
     /// like the rows, as rounding would otherwise add up outside of the centred vectors.
     #[inline(always)]
@@ -74,10 +74,10 @@ fn halve(diagonal: &[f64], shift: f64, rows: usize, columns: &mut [f64]) {
     }
 }
 
-/// [`Block::solve`] for blocks whose rows follow each other in `v`.
+/// [`QueryBlock::solve`] for blocks whose rows follow each other in `v`.
 #[multiversion::multiversion(targets = "simd")]
 pub(crate) fn solve_blocks<const L: usize>(
-    blocks: &[Block],
+    blocks: &[QueryBlock],
     sizes: &[usize],
     shifts: &[f64; L],
     v: &[[f64; L]],

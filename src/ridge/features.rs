@@ -24,14 +24,14 @@ const ROWS: usize = 256;
 /// Where `X X'` comes from.
 #[derive(Debug)]
 pub(crate) enum Features<'a> {
-    Columns(Box<Columns<'a>>),
+    Columns(Box<ColumnFeatures<'a>>),
     /// `X X'` itself, of features that nobody knows: a kernel of the rows, both triangles.
     Kernel(Square),
 }
 
 /// The columns, and what they count.
 #[derive(Debug)]
-pub(crate) struct Columns<'a> {
+pub(crate) struct ColumnFeatures<'a> {
     pub(crate) classes: Cow<'a, ColumnClasses>,
     /// `k`: members of every class.
     pub(crate) counts: Vec<f64>,
@@ -49,7 +49,7 @@ pub(crate) struct ByRow {
 /// The mean over the rows of a query, kept while the query stays.
 pub(crate) type Mean = Option<(usize, Vec<f64>)>;
 
-impl<'a> Columns<'a> {
+impl<'a> ColumnFeatures<'a> {
     fn new(classes: Cow<'a, ColumnClasses>) -> Self {
         let members = |class: usize| classes.class(class).len() as f64;
         let counts: Vec<f64> = (0..classes.len()).map(members).collect();
@@ -114,11 +114,11 @@ impl<'a> Columns<'a> {
 
 impl<'a> Features<'a> {
     pub(crate) fn of_classes(classes: Cow<'a, ColumnClasses>) -> Self {
-        Self::Columns(Box::new(Columns::new(classes)))
+        Self::Columns(Box::new(ColumnFeatures::new(classes)))
     }
 
     /// The columns, unless only their products are known.
-    pub(crate) fn columns(&self) -> Option<&Columns<'a>> {
+    pub(crate) fn columns(&self) -> Option<&ColumnFeatures<'a>> {
         match self {
             Self::Columns(columns) => Some(columns),
             Self::Kernel(_) => None,
@@ -126,7 +126,7 @@ impl<'a> Features<'a> {
     }
 
     /// The columns, for solvers that a kernel does not have.
-    pub(crate) fn known(&self) -> &Columns<'a> {
+    pub(crate) fn known(&self) -> &ColumnFeatures<'a> {
         let columns = self.columns();
         columns.expect("a kernel has the dual solver alone")
     }
@@ -191,7 +191,7 @@ impl<'a> Features<'a> {
     }
 }
 
-impl Columns<'_> {
+impl ColumnFeatures<'_> {
     /// The total of a class.
     pub(crate) fn total<const L: usize>(&self, class: usize, v: &[[f64; L]]) -> [f64; L] {
         let mut total = [[0.0; L]];
@@ -263,7 +263,7 @@ impl ByRow {
 
 #[multiversion::multiversion(targets = "simd")]
 fn add_up<const L: usize>(
-    columns: &Columns<'_>,
+    columns: &ColumnFeatures<'_>,
     first: usize,
     v: &[[f64; L]],
     totals: &mut [[f64; L]],

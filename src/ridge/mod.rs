@@ -61,6 +61,7 @@ pub use grid::{Cell, Fit, Training};
 pub use holdout::Holdout;
 pub use kernel::{Basis, Kernel, KernelKind};
 pub use options::RankRls;
+pub(crate) use options::cheapest;
 pub(crate) use problem::RidgeProblem;
 pub(crate) use shape::TrainShape;
 pub(crate) use solvers::TOLERANCE;

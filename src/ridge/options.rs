@@ -270,20 +270,10 @@ impl RankRls {
 /// The solver for a problem of this shape: the one `asked` for, or the cheapest by [`Solver::cost`] that fits into
 /// the `memory`, of which data and column classes are held.
 pub(super) fn choose(asked: Option<Solver>, shape: &TrainShape, memory: Memory) -> Result<Solver> {
-    // Conjugate gradients rank behind a solver that factors within the patience, and before one that
-    // takes longer.
-    let rank = |solver: &Solver| {
-        if solver.factors() {
-            solver.cost(shape)
-        } else {
-            Solver::PATIENCE
-        }
-    };
     let legal = |solver: &Solver| asked.is_none_or(|named| named == *solver);
     let fits = |solver: &Solver| memory.allows(solver.memory(shape));
     let fitting = Solver::ALL.into_iter().filter(fits);
-    let best = fitting.clone().filter(legal);
-    let best = best.min_by(|a, b| rank(a).total_cmp(&rank(b)));
+    let best = cheapest(fitting.clone().filter(legal), shape, Solver::PATIENCE);
     best.ok_or_else(|| {
         let least = Solver::ALL.into_iter().filter(legal);
         let least = least.map(|solver| solver.memory(shape)).min();
@@ -298,6 +288,23 @@ pub(super) fn choose(asked: Option<Solver>, shape: &TrainShape, memory: Memory) 
         };
         memory.refusal(what, least.unwrap_or(0), remedy)
     })
+}
+
+/// The cheapest of `solvers` by [`Solver::cost`]. Conjugate gradients rank behind a solver that factors within so many
+/// seconds of `patience`, and before one that takes longer.
+pub(crate) fn cheapest(
+    solvers: impl Iterator<Item = Solver>,
+    shape: &TrainShape,
+    patience: f64,
+) -> Option<Solver> {
+    let rank = |solver: &Solver| {
+        if solver.factors() {
+            solver.cost(shape)
+        } else {
+            patience
+        }
+    };
+    solvers.min_by(|a, b| rank(a).total_cmp(&rank(b)))
 }
 
 /// Bytes of the values of a kernel for all pairs of so many `rows`, and of the solver of a `system`.

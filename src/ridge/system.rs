@@ -169,7 +169,7 @@ impl System<'_> {
         self.rows.fill_query(columns, query, slots);
         let range = self.queries().range(query);
         for (row, of_row) in range.zip(slots.chunks_mut(columns.columns())) {
-            let scale = self.rows.scale(row);
+            let scale = self.rows.weight_root(row);
             for slot in of_row {
                 *slot *= scale;
             }
@@ -217,7 +217,7 @@ impl System<'_> {
         let mut panel = Panel::zeros(roots.len(), examples.len());
         for (&row, slots) in examples.iter().zip(panel.columns_mut()) {
             self.rows.fill_row(columns, row, mean, slots);
-            let scale = self.rows.scale(row);
+            let scale = self.rows.weight_root(row);
             for (slot, root) in slots.iter_mut().zip(&roots) {
                 *slot *= scale * root;
             }

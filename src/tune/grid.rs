@@ -10,7 +10,7 @@ use super::folds::{Fold, Part};
 use super::meter::Meter;
 use super::path::Path;
 use super::run::{Job, LabelsOfParts, Run};
-use super::{Each, Outcome, PathEnding, Tune, TuneEvent, Tuning};
+use super::{EachEvent, Outcome, PathEnding, Tune, TuneEvent, Tuning};
 use crate::columns::ColumnClasses;
 use crate::data::{Dataset, HoldOut};
 use crate::error::{Error, Kind, Result};
@@ -25,7 +25,7 @@ use crate::stop::unless_stopped;
 pub(super) fn outcomes(
     tuning: &Tuning<'_>,
     candidates: &ColumnClasses,
-    each: &mut Each<'_>,
+    each: &mut EachEvent<'_>,
 ) -> Result<(Vec<Outcome>, bool)> {
     let &Tuning {
         dataset, options, ..

@@ -56,7 +56,7 @@ mod trials;
 
 pub use choice::{affordable, choose, choose_among};
 pub use options::Tune;
-pub use outcome::{Each, Outcome, PathEnding, PathSteps, Point, TuneEvent, unwatched};
+pub use outcome::{EachEvent, Outcome, PathEnding, PathSteps, Point, TuneEvent, unwatched_events};
 pub use rule::Rule;
 pub use search::Axes;
 pub use stability::{Frequency, Stability};
@@ -73,7 +73,7 @@ use rankrls_files::Parameter;
 ///
 /// ```
 /// use rankrls::data::sample;
-/// use rankrls::tune::{Tune, Tuning, unwatched};
+/// use rankrls::tune::{Tune, Tuning, unwatched_events};
 /// use rankrls::{Lambda, GreedyRankRls};
 ///
 /// let data = sample::train();
@@ -83,9 +83,9 @@ use rankrls_files::Parameter;
 ///     candidates: Some(&candidates),
 ///     ..Tuning::new(&data, &options)
 /// };
-/// let tuned = tuning.run(&mut unwatched)?;
+/// let tuned = tuning.run(&mut unwatched_events)?;
 /// // Leave-query-out predictions, which features were chosen by, promise too much.
-/// let judged = tuning.judge_by_folds(&tuned, &mut unwatched)?.expect("three queries");
+/// let judged = tuning.judge_by_folds(&tuned, &mut unwatched_events)?.expect("three queries");
 /// let (promised, likely) = (tuned.point().score.mean, judged.points.last().unwrap().score.mean);
 /// assert!(promised < likely);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -137,7 +137,7 @@ impl<'a> Tuning<'a> {
 
     /// Follows the path of every lambda with every strategy and scale of labels, and chooses a model. `each` sees the
     /// news of the grid.
-    pub fn run(&self, each: &mut Each<'_>) -> Result<Tuned> {
+    pub fn run(&self, each: &mut EachEvent<'_>) -> Result<Tuned> {
         let (outcomes, interrupted) = self.outcomes(each)?;
         self.choice(outcomes, interrupted)
             .map_err(|outcomes| self.nothing_chosen(&outcomes, interrupted))
@@ -159,7 +159,11 @@ impl<'a> Tuning<'a> {
     /// The path to the chosen model as folds judge it, whatever the evidence of the choice. Takes a
     /// selection for each of five folds, or of one a query; the path itself is not searched again. `None` for less
     /// than three queries, as selection without a fold needs two.
-    pub fn judge_by_folds(&self, tuned: &Tuned, each: &mut Each<'_>) -> Result<Option<Outcome>> {
+    pub fn judge_by_folds(
+        &self,
+        tuned: &Tuned,
+        each: &mut EachEvent<'_>,
+    ) -> Result<Option<Outcome>> {
         let (chosen, k, asked) = (tuned.chosen(), tuned.k, &self.options.selection);
         let (strategy, lambda) = (chosen.options.strategy, tuned.lambda());
         let queries = self.dataset.queries();
@@ -200,7 +204,7 @@ impl<'a> Tuning<'a> {
     }
 
     /// The outcome of every path, and whether they were ended before their time.
-    fn outcomes(&self, each: &mut Each<'_>) -> Result<(Vec<Outcome>, bool)> {
+    fn outcomes(&self, each: &mut EachEvent<'_>) -> Result<(Vec<Outcome>, bool)> {
         self.options.check()?;
         let Some(candidates) = self.candidates else {
             let candidates = self.options.selection.candidates(self.dataset)?;

@@ -135,6 +135,15 @@ impl Tune {
         }
     }
 
+    /// Whether somebody wants columns in units of their own: gave no scale with ridge parameters, or `none`.
+    pub fn keeps_units(&self) -> bool {
+        match self.selection.scale {
+            _ if !self.scales.is_empty() => false,
+            Some(scale) => scale.is_none(),
+            None => self.lambdas != Lambdas::Auto,
+        }
+    }
+
     /// The measure, if it is a metric, and the metrics, each once.
     pub fn measures(&self) -> Vec<Metric> {
         let measure = self.measure.metric().into_iter();

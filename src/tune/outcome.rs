@@ -204,9 +204,9 @@ pub enum TuneEvent<'a> {
 /// Sees all news: one call at a time, in an order that depends on timing. Breaking after a step
 /// ends all selections after the steps they are at, and the choice is made among the models so
 /// far; after other news it changes nothing.
-pub type Each<'e> = dyn FnMut(TuneEvent<'_>) -> ControlFlow<()> + Send + 'e;
+pub type EachEvent<'e> = dyn FnMut(TuneEvent<'_>) -> ControlFlow<()> + Send + 'e;
 
-/// Wants all steps, for who has nothing to see: an [`Each`].
-pub fn unwatched(_: TuneEvent<'_>) -> ControlFlow<()> {
+/// Wants all steps, for who has nothing to see: an [`EachEvent`].
+pub fn unwatched_events(_: TuneEvent<'_>) -> ControlFlow<()> {
     ControlFlow::Continue(())
 }

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::folds::{Fold, Part};
 use super::meter::Meter;
-use super::{Each, PathSteps, Tune, TuneEvent};
+use super::{EachEvent, PathSteps, Tune, TuneEvent};
 use crate::columns::ColumnClasses;
 use crate::error::{Kind, Result};
 use crate::greedy::{GreedyRankRls, Labels, Own, Plan, Step, plan_with};
@@ -32,7 +32,7 @@ pub(super) struct Run<'a> {
     pub(super) queries: usize,
     /// The memory with all in use that stays: data, candidates, folds and results.
     pub(super) memory: Memory,
-    pub(super) each: Mutex<&'a mut Each<'a>>,
+    pub(super) each: Mutex<&'a mut EachEvent<'a>>,
     pub(super) stopped: AtomicBool,
 }
 

@@ -14,6 +14,7 @@ use super::numbering::numbering;
 use crate::columns::{ColumnClasses, ROUNDING, UNITS, dominating};
 use crate::data::{Column, Dataset};
 use crate::linalg::centring::sparse_moments;
+use crate::linalg::kernels::largest;
 
 /// Logarithm of the chance below which labels in a column are no accident.
 const RARE: f64 = -14.0;
@@ -101,10 +102,7 @@ pub(super) fn cause(data: &Dataset<'_>) -> Option<Cause> {
     let of_column = |position| {
         let column = data.column(position);
         let squares = squares(column, data);
-        let largest = column
-            .values
-            .iter()
-            .fold(0.0, |most: f64, value| most.max(value.abs()));
+        let largest = largest(column.values);
         let deviation = (squares / column.rows.len() as f64).sqrt();
         (
             squares,
@@ -135,7 +133,7 @@ pub(super) fn cause(data: &Dataset<'_>) -> Option<Cause> {
 fn called(feature: u32, data: &Dataset<'_>) -> String {
     match data.name_of(feature) {
         Some(name) => format!("column {name:?}"),
-        None => format!("column {}", data.index_base().written(feature)),
+        None => format!("column {}", data.index_base().file_index(feature)),
     }
 }
 

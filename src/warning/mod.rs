@@ -303,8 +303,8 @@ fn repeated_name(data: &Dataset<'_>) -> Option<Warning> {
     let (name, base) = (names.of(second)?, data.index_base());
     Some(warning!(
         "columns {} and {} are both called {name:?}: tables for a model of these data have only one of them",
-        base.written(first),
-        base.written(second)
+        base.file_index(first),
+        base.file_index(second)
     ))
 }
 

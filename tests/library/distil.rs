@@ -6,7 +6,7 @@ use crate::oracle::{Problem, drawn_problems, grid, on};
 use proptest::prelude::*;
 use rankrls::data::LabelScale;
 use rankrls::greedy::job::{estimates, plan, select, unwatched};
-use rankrls::greedy::{Refit, Selection};
+use rankrls::greedy::{Selection, WeightTarget};
 use rankrls::memory::Memory;
 use rankrls::tune::Tune;
 use rankrls::{
@@ -118,7 +118,7 @@ proptest! {
     ) {
         let lambda = 2f64.powi(exponent);
         let others = GreedyRankRls {
-            refit: Some(Refit::Labels),
+            weight_target: Some(WeightTarget::Labels),
             blend: Some(share),
             teacher_lambda: Some(teacher(&teaching)),
             ..raw()
@@ -148,8 +148,8 @@ proptest! {
         ]),
     ) {
         let others = GreedyRankRls {
-            refit: Some(Refit::CrossFitted),
-            refit_lambda: Some(Ridge::Number(Lambda::new(3.0).unwrap())),
+            weight_target: Some(WeightTarget::CrossFitted),
+            weight_lambda: Some(Ridge::Number(Lambda::new(3.0).unwrap())),
             teacher_lambda: Some(teacher(&[4.0, 16.0, 64.0])),
             ..raw()
         };
@@ -171,7 +171,7 @@ proptest! {
         let given = scores.iter().map(|score| factor * score + 3.0).collect();
         let data = problem.dataset().with_teacher(given).unwrap();
         let others = GreedyRankRls {
-            refit_lambda: Some(Ridge::Number(Lambda::new(4.0).unwrap())),
+            weight_lambda: Some(Ridge::Number(Lambda::new(4.0).unwrap())),
             ..raw()
         };
         let options = options(StrategyKind::Distil, 4.0, others);
@@ -335,7 +335,7 @@ fn given_scores_take_no_memory_of_a_solver() {
     let scores: Vec<f64> = data.labels().iter().map(|label| 2.0 * label).collect();
     let taught = data.clone().with_teacher(scores).unwrap();
     let refitted = GreedyRankRls {
-        refit: Some(Refit::CrossFitted),
+        weight_target: Some(WeightTarget::CrossFitted),
         ..GreedyRankRls::default()
     };
     for (strategy, others) in [

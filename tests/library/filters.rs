@@ -208,7 +208,7 @@ fn paths_of_several_strategies_have_the_filter() {
         ..Tune::new(GreedyRankRls::new(4, None), &lambdas)
     };
     let tuned = Tuning::new(&data, &tuning)
-        .run(&mut tune::unwatched)
+        .run(&mut tune::unwatched_events)
         .unwrap();
     let selected = tuned.outcomes[1].selection(4).unwrap();
     assert_eq!(

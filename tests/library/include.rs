@@ -7,7 +7,7 @@ use proptest::sample::Index;
 use rankrls::columns::share;
 use rankrls::data::{ColumnName, DataHash, LabelScale};
 use rankrls::greedy::job::{select, select_among, unwatched};
-use rankrls::greedy::{Refit, Step};
+use rankrls::greedy::{Step, WeightTarget};
 use rankrls::metrics::Measure;
 use rankrls::peers::on_threads;
 use rankrls::tune::{Rule, Tune};
@@ -57,7 +57,7 @@ fn variants(strategy: StrategyKind, lambda: f64) -> Vec<GreedyRankRls> {
             ..plain.clone()
         },
         GreedyRankRls {
-            refit: Some(Refit::CrossFitted),
+            weight_target: Some(WeightTarget::CrossFitted),
             label_scale: Some(LabelScale::SqrtSd),
             ..plain.clone()
         },

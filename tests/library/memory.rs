@@ -211,7 +211,7 @@ fn grids_count_it_with_data_and_validation() {
             validation,
             ..Tuning::new(&data, &options)
         };
-        match tuning.run(&mut tune::unwatched) {
+        match tuning.run(&mut tune::unwatched_events) {
             Ok(_) => true,
             Err(error) if error.to_string().contains("are allowed") => false,
             Err(error) => panic!("{error}"),
@@ -326,7 +326,7 @@ fn every_way_to_fit_looks_at_the_limit_before_classes_are_made() {
         select(&data, &selection, &mut unwatched).map(drop),
         tune.fit(&data).map(drop),
         Tuning::new(&data, &tune)
-            .run(&mut tune::unwatched)
+            .run(&mut tune::unwatched_events)
             .map(drop),
         train.fit(&data).map(drop),
         train.train(&data, None).map(drop),

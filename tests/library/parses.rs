@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use rankrls::data::LabelScale;
 use rankrls::data::sample::{self, DOCUMENTS, PARSES, SENTENCES, Sample};
-use rankrls::greedy::Refit;
+use rankrls::greedy::WeightTarget;
 use rankrls::greedy::job::{select, unwatched};
 use rankrls::metrics::{Convention, Metric, evaluate};
 use rankrls::{
@@ -182,8 +182,8 @@ fn distil_is_its_definition() {
     let options = GreedyRankRls {
         strategy: StrategyKind::Distil,
         label_scale: Some(LabelScale::SqrtSd),
-        refit: Some(Refit::CrossFitted),
-        refit_lambda: Some(Lambda::new(expected.refit_lambda).unwrap().into()),
+        weight_target: Some(WeightTarget::CrossFitted),
+        weight_lambda: Some(Lambda::new(expected.refit_lambda).unwrap().into()),
         blend: Some(expected.blend),
         teacher_lambda: Some(Lambdas::of(&lambdas)),
         ..GreedyRankRls::new(

@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use rankrls::columns::share;
 use rankrls::data::sample;
 use rankrls::greedy::job::{Plan, plan, select, select_among, unwatched};
-use rankrls::greedy::{Refit, Step};
+use rankrls::greedy::{Step, WeightTarget};
 use rankrls::memory::Memory;
 use rankrls::metrics::Measure;
 use rankrls::peers::on_threads;
@@ -145,7 +145,7 @@ fn ranks_take_the_scores_of_a_teacher_as_given() {
     let data = sample::train();
     let distil = by(StrategyKind::Distil, 3, 1.0);
     let mut refit = GreedyRankRls::new(3, Lambda::new(1.0).unwrap());
-    refit.refit = Some(Refit::CrossFitted);
+    refit.weight_target = Some(WeightTarget::CrossFitted);
     for options in [distil, refit] {
         for found in on_ranks(&data, &options, &[], 2) {
             let error = found.unwrap_err().to_string();

@@ -287,7 +287,7 @@ fn check_tuning(data: &Dataset<'_>, options: &tune::Tune, step: usize) {
         validation: Some(&validation),
         ..tune::Tuning::new(data, options)
     };
-    let whole = tuned(from_the_start.run(&mut tune::unwatched).unwrap());
+    let whole = tuned(from_the_start.run(&mut tune::unwatched_events).unwrap());
     let (mut given, mut cuts) = (Vec::new(), 0);
     let key = |path: &PathSteps| (path.lambda, path.strategy, path.labels, path.fold);
     for left in (step..).step_by(step) {
@@ -416,7 +416,7 @@ fn steps_of_another_tuning_are_refused() {
         given: &[taken],
         ..tune::Tuning::new(&data, &options)
     };
-    let error = tuning.run(&mut tune::unwatched).unwrap_err();
+    let error = tuning.run(&mut tune::unwatched_events).unwrap_err();
     assert!(
         error
             .to_string()

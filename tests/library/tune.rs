@@ -10,7 +10,7 @@ use rankrls::greedy::job::{select, unwatched};
 use rankrls::memory::Memory;
 use rankrls::metrics::{Convention, Measure, Metric, evaluate};
 use rankrls::ridge::Groups;
-use rankrls::tune::{Each, Outcome, PathEnding, Rule, Tune, TuneEvent, Tuned, Tuning};
+use rankrls::tune::{EachEvent, Outcome, PathEnding, Rule, Tune, TuneEvent, Tuned, Tuning};
 use rankrls::{
     Dataset, GreedyRankRls, HoldOut, Kind, Lambda, Lambdas, QueryWeight, RankRls, Scale,
     StrategyKind,
@@ -45,10 +45,10 @@ fn problem(queries: usize) -> Problem {
 const LAMBDAS: [f64; 4] = [0.125, 1.0, 4.0, 64.0];
 
 fn tune(data: &Dataset<'_>, options: &Tune) -> rankrls::Result<Tuned> {
-    watched(data, options, &mut rankrls::tune::unwatched)
+    watched(data, options, &mut rankrls::tune::unwatched_events)
 }
 
-fn watched(data: &Dataset<'_>, options: &Tune, each: &mut Each<'_>) -> rankrls::Result<Tuned> {
+fn watched(data: &Dataset<'_>, options: &Tune, each: &mut EachEvent<'_>) -> rankrls::Result<Tuned> {
     Tuning::new(data, options).run(each)
 }
 
@@ -57,7 +57,7 @@ fn validated(data: &Dataset<'_>, options: &Tune, validation: &Dataset<'_>) -> Tu
         validation: Some(validation),
         ..Tuning::new(data, options)
     };
-    tuning.run(&mut rankrls::tune::unwatched).unwrap()
+    tuning.run(&mut rankrls::tune::unwatched_events).unwrap()
 }
 
 fn options(k: usize, lambdas: &[f64]) -> Tune {
@@ -638,7 +638,8 @@ fn scales_of_labels_are_chosen_by_folds() {
     let scales = tuned.outcomes[..6].iter().map(Outcome::labels);
     let each = labels.iter().flat_map(|&scale| [scale; 2]);
     assert!(scales.eq(each));
-    let judged = Tuning::new(&data, &options).judge_by_folds(&tuned, &mut rankrls::tune::unwatched);
+    let judged =
+        Tuning::new(&data, &options).judge_by_folds(&tuned, &mut rankrls::tune::unwatched_events);
     assert_eq!(judged.unwrap().unwrap().labels(), tuned.chosen().labels());
     let squared = Tune {
         measure: Measure::Squared,

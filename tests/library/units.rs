@@ -3,7 +3,7 @@
 
 use proptest::prelude::*;
 use rankrls::greedy::job::{select, unwatched};
-use rankrls::greedy::{Choice, Refit, Selection};
+use rankrls::greedy::{Choice, Selection, WeightTarget};
 use rankrls::ridge::{Fit, RankRls, Training};
 use rankrls::tune::{self, Tune, Tuning, choose, unwatched_trials};
 use rankrls::{
@@ -34,8 +34,12 @@ fn ridge() -> impl Strategy<Value = Ridge> {
         .prop_map(|text| text.parse().unwrap())
 }
 
-fn refit() -> impl Strategy<Value = Option<Refit>> {
-    prop::sample::select(vec![None, Some(Refit::Labels), Some(Refit::CrossFitted)])
+fn refit() -> impl Strategy<Value = Option<WeightTarget>> {
+    prop::sample::select(vec![
+        None,
+        Some(WeightTarget::Labels),
+        Some(WeightTarget::CrossFitted),
+    ])
 }
 
 fn bits(values: impl IntoIterator<Item = f64>) -> Vec<u64> {
@@ -80,7 +84,7 @@ proptest! {
         let by = |data: &Dataset<'_>| {
             let options = GreedyRankRls {
                 strategy,
-                refit,
+                weight_target: refit,
                 scale: Some(scale),
                 query_weight: weight,
                 ..GreedyRankRls::new(6, None)
@@ -111,7 +115,7 @@ proptest! {
             holdout: HoldOut::Folds { count: 3, seed: 1 },
             ..Tune::new(by(strategy, 4, 1.0), Lambdas::Auto)
         };
-        let by = |data: &Dataset<'_>| Tuning::new(data, &options).run(&mut tune::unwatched);
+        let by = |data: &Dataset<'_>| Tuning::new(data, &options).run(&mut tune::unwatched_events);
         let (data, scaled) = (problem.dataset(), times(&problem, factor).dataset());
         match (by(&data), by(&scaled)) {
             (Ok(found), Ok(again)) => {

@@ -12,7 +12,7 @@ use rankrls::data::LabelScale;
 use rankrls::greedy::job::{Named, TestPath, plan};
 use rankrls::greedy::{Choice, Ending, GreedyRankRls};
 use rankrls::memory::Bytes;
-use rankrls::metrics::{Metric, Paired, PairedOptions, parse_list};
+use rankrls::metrics::{Metric, Paired, PairedOptions, Score, parse_list};
 use rankrls::warning::Warning;
 use rankrls::{Ridge, Step, StrategyKind};
 use serde::Serialize;
@@ -209,17 +209,7 @@ pub(crate) fn run(args: &CompareArgs, session: &Session<'_>) -> Result<ExitCode>
     let (input, _) = Input::read(&args.data, false, &args.teacher, [None, test], session)?;
     input.check_measures(test, &args.metrics, console)?;
     input.warn_of_seen(false, input.train.nonzeros(), console);
-    let mut options = GreedyRankRls {
-        query_weight: args.weight.query_weight,
-        scale: args.weight.scale,
-        memory: input.others_in(args.data.read.memory()),
-        seed: Some(args.seed),
-        k: args.k,
-        lambda: args.lambda,
-        ..args.labels.options()
-    };
-    // Dense selects what the fastest exact one does, which chooses in its place.
-    options.strategy = StrategyKind::Dense;
+    let options = args.options(&input);
     let keeps_units = options.keeps_units();
     let Some((mut options, choice)) = choose(&options, &input.train, session)? else {
         return Ok(session.without_results());
@@ -293,6 +283,21 @@ impl CompareArgs {
         self.convention.check(self.test.is_some())
     }
 
+    /// The options of all selections but the strategy. Dense selects what the fastest exact one does, which chooses in
+    /// its place.
+    fn options(&self, input: &Input) -> GreedyRankRls {
+        GreedyRankRls {
+            strategy: StrategyKind::Dense,
+            query_weight: self.weight.query_weight,
+            scale: self.weight.scale,
+            memory: input.others_in(self.data.read.memory()),
+            seed: Some(self.seed),
+            k: self.k,
+            lambda: self.lambda,
+            ..self.labels.options()
+        }
+    }
+
     /// Selects by a strategy; `None` if somebody interrupts.
     fn select<'i>(
         &self,
@@ -357,18 +362,18 @@ impl CompareArgs {
         input: &Input,
         path: Option<&TestPath<'_>>,
     ) -> StepRow {
-        let named = |rows: Option<&[Vec<Option<f64>>]>| {
-            let values = rows.and_then(|rows| rows.get(place));
-            Named::new(&self.metrics, values.into_iter().flatten().copied())
+        let scores = path.and_then(|path| path.steps().get(place));
+        let named = |value: fn(&Score) -> Option<f64>| {
+            Named::new(&self.metrics, scores.into_iter().flatten().map(value))
         };
         StepRow {
             step: place + 1,
-            feature: input.train.index_base().written(step.feature),
+            feature: input.train.index_base().file_index(step.feature),
             lqo_error: step.lqo_error,
             lqo_cindex: step.lqo_cindex,
             evaluated: step.evaluated,
-            test: named(path.map(TestPath::steps)),
-            standard_errors: named(path.map(TestPath::standard_errors)),
+            test: named(|score| score.mean),
+            standard_errors: named(|score| score.standard_error),
         }
     }
 }

@@ -142,10 +142,14 @@ impl Serialize for Ranking {
 }
 
 impl EvaluateArgs {
-    /// The data, and all rankings: first the models', last the order of the data.
-    fn rankings(&self, session: &Session<'_>) -> Result<(Loaded, Vec<Ranking>)> {
+    /// Adds the rankings of the models. The data, if there are models, and whether one of these was trained on a single
+    /// query.
+    fn add_models(
+        &self,
+        rankings: &mut Vec<Ranking>,
+        session: &Session<'_>,
+    ) -> Result<(Option<Loaded>, bool)> {
         let console = session.console;
-        let mut rankings = Vec::new();
         let mut one_query = false;
         // Models of the same columns share the data; each finds its own columns of a table.
         let mut read: Option<(Reading, Loaded)> = None;
@@ -190,11 +194,16 @@ impl EvaluateArgs {
             one_query |= model.data.queries == 1;
             read = Some((columns, loaded));
         }
-        let loaded = if let Some((_, loaded)) = read {
-            loaded
-        } else {
-            let options = self.data.options(0);
-            data::read(&options, &self.path, console)?
+        Ok((read.map(|(_, loaded)| loaded), one_query))
+    }
+
+    /// The data, and all rankings: first the models', last the order of the data.
+    fn rankings(&self, session: &Session<'_>) -> Result<(Loaded, Vec<Ranking>)> {
+        let mut rankings = Vec::new();
+        let (read, one_query) = self.add_models(&mut rankings, session)?;
+        let loaded = match read {
+            Some(loaded) => loaded,
+            None => data::read(&self.data.options(0), &self.path, session.console)?,
         };
         for path in &self.scores {
             let (data, memory) = (self.path.display(), self.data.memory());

@@ -99,7 +99,7 @@ pub(crate) fn lqo_panels(steps: &[Step]) -> [Panel; 2] {
 
 /// Whether a measure of test data has different values along a path of several steps.
 fn varies(test: &TestPath<'_>, index: usize) -> bool {
-    let values = || test.steps().iter().map(|values| values[index]);
+    let values = || test.steps().iter().map(|scores| scores[index].mean);
     test.steps().len() < 2 || values().any(|value| Some(value) != values().next())
 }
 
@@ -107,7 +107,7 @@ fn varies(test: &TestPath<'_>, index: usize) -> bool {
 /// one standard error of the lead over it.
 pub(crate) fn test_panels<'a>(test: &'a TestPath<'_>) -> impl Iterator<Item = Panel> + 'a {
     let drawn = move |(index, metric): (usize, &Metric)| {
-        let values = test.steps().iter().map(move |values| values[index]);
+        let values = test.steps().iter().map(move |scores| scores[index].mean);
         let errors = test.lead_errors().iter();
         let errors = errors.map(move |errors| errors[index]);
         let spread = (1..).zip(values.clone().zip(errors));
@@ -136,7 +136,7 @@ pub(crate) fn test_panels<'a>(test: &'a TestPath<'_>) -> impl Iterator<Item = Pa
 
 /// The first measure of the last step and of the order of the file, as the end of a title.
 pub(crate) fn lead(test: &TestPath<'_>) -> String {
-    let own = test.steps().last().and_then(|last| *last.first()?);
+    let own = test.steps().last().and_then(|last| last.first()?.mean);
     let order = test.file_order().first().and_then(|order| order.mean);
     match (own, order, test.metrics().first()) {
         (Some(own), Some(order), Some(metric)) => {
@@ -160,7 +160,7 @@ pub(crate) fn note(test: Option<&TestPath<'_>>) -> String {
     let measures = test.metrics().iter().enumerate();
     let constant = measures.filter(|(index, _)| !varies(test, *index));
     let constant = constant.map(|(index, metric)| {
-        let value = test.steps()[0][index].map(|value| number(value, 3));
+        let value = test.steps()[0][index].mean.map(|value| number(value, 3));
         format!(
             "{metric} {}",
             value.unwrap_or_else(|| "undefined".to_owned())

@@ -82,7 +82,7 @@ impl<'a> LongColumn<'a> {
     fn all(description: &Description, dataset: &'a Dataset<'_>) -> Vec<Self> {
         let columns = description.longest_columns.iter();
         let column = |&(feature, nonzeros): &(u32, usize)| Self {
-            feature: dataset.index_base().written(feature),
+            feature: dataset.index_base().file_index(feature),
             name: dataset.name_of(feature),
             nonzeros,
         };

@@ -100,7 +100,7 @@ fn heading(model: &Model) -> String {
 fn weight_table(model: &Model) -> String {
     let (features, base) = (largest(model), model.index_base);
     let table = Sheet::of(&features)
-        .number("feature", |feature| base.written(feature.feature))
+        .number("feature", |feature| base.file_index(feature.feature))
         .words("name", |feature| feature.name.as_deref())
         .number("weight", |feature| feature.weight);
     let (table, shown, all) = (table.text(), features.len(), model.features.len());
@@ -111,7 +111,7 @@ fn path(model: &Model) -> String {
     let steps = model.features.iter().zip(1..);
     let rows = steps.map(|(feature, number)| StepReport {
         step: number,
-        feature: model.index_base.written(feature.feature),
+        feature: model.index_base.file_index(feature.feature),
         name: feature.name.as_deref(),
         weight: feature.weight,
         lqo_error: feature.lqo_error.unwrap_or_default(),

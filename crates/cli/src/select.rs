@@ -22,12 +22,12 @@ use rankrls_plot::Lines;
 
 use super::args::{self, ConventionArgs, at_least_one};
 use super::choosing::{self, choose};
-use super::console::NOTHING;
+use super::console::{Console, NOTHING};
 use super::data::{Input, TrainingData};
 use super::figures::{PlotArgs, PlotFile, lambda_name, lead, lqo_panels, note, test_panels};
 use super::files::{Results, is_stdout};
 use super::numbers::counted;
-use super::output::{Destination, appear, appear_after};
+use super::output::{CompleteFile, Destination, appear, appear_after};
 use super::report::SelectionReport;
 use super::session::Session;
 use super::settings::{TeacherArgs, check_selection};
@@ -204,36 +204,25 @@ impl Job<'_> {
     ) -> Result<ExitCode> {
         let begin = Instant::now();
         let (args, session) = (self.args, self.session);
-        let mut options = args.options();
-        options.memory = self.input.others_in(options.memory);
-        options = options.counted(&self.input.train)?;
-        let Some((options, mut choice)) = self.chosen(&options, unfinished.as_ref())? else {
+        let Some((options, choice, candidates)) = self.prepare(packed, unfinished.as_ref())? else {
             return Ok(session.without_results());
         };
-        let keeps_units = args.options().keeps_units();
-        let candidates = candidates(&mut self.input, packed, &options, keeps_units, session)?;
-        let summary = candidates.summary();
-        self.input
-            .warn_of_seen(false, summary.nonzeros, session.console);
-        let goes_on = unfinished.as_ref().map(UnfinishedModel::earlier);
-        let made = choice
-            .as_mut()
-            .filter(|_| !matches!(goes_on, Some(Ok(Some(_)))));
-        let options = tune::affordable(options, made, &candidates, &self.input.train);
         let (options, given) = self.given(options, &candidates, unfinished.as_mut())?;
-        let input = &self.input;
+        let (input, summary) = (&self.input, candidates.summary());
         let mut tested = Tested::new(input.test_path(&args.metrics, args.convention.known()));
         let mut watch = Watch::new(session);
         watch.begin(args.k.min(summary.column_classes));
         let hash = args.output.as_ref().map(|_| input.hash());
+        let model = |selection: &Selection| {
+            hash.map(|hash| self.model(selection, &summary, hash, choice.as_ref()))
+        };
         let mut save = |work: &Selecting<'_>| match &mut unfinished {
             Some(unfinished) if work.steps().len() > given.len() && unfinished.is_due() => {
                 let selection = work.selection();
                 if selection.ending != Ending::Interrupted {
                     return Ok(());
                 }
-                let model =
-                    hash.map(|hash| self.model(&selection, &summary, hash, choice.as_ref()));
+                let model = model(&selection);
                 let write = |writer: &mut dyn Write| written(model.as_ref(), writer);
                 unfinished.keep(session.console, write)
             }
@@ -242,44 +231,82 @@ impl Job<'_> {
         let selection =
             tested.select(input, &candidates, &options, &given, &mut save, &mut watch)?;
         let Some(selection) = selection else {
-            session
-                .console
-                .warn(format_args!("interrupted before the first step: {NOTHING}"));
+            let console = session.console;
+            console.warn(format_args!("interrupted before the first step: {NOTHING}"));
             return Ok(session.without_results());
         };
         let select_seconds = begin.elapsed().as_secs_f64();
         let drawn = plot.complete(|| {
-            let unit = candidates.unit();
-            figure(&selection, unit, &input.train, tested.path.as_ref()).to_svg()
+            figure(&selection, summary.unit, &input.train, tested.path.as_ref()).to_svg()
         });
-        let model = hash.map(|hash| self.model(&selection, &summary, hash, choice.as_ref()));
-        let write = |writer: &mut dyn Write| written(model.as_ref(), writer);
-        let console = self.session.console;
-        let is_interrupted = selection.ending == Ending::Interrupted;
-        let (saved, left) = match unfinished {
-            Some(part) if is_interrupted => {
-                let (left, found) = part.leave(selection.steps.len(), given.len(), write);
-                (left.and(appear_after(true, [drawn], console)), found)
-            }
-            Some(part) => {
-                let saved = appear([output.complete(write), drawn]);
-                (saved.and_then(|()| part.end()), None)
-            }
-            None => (appear([output.complete(write), drawn]), None),
-        };
+        let model = model(&selection);
+        let (files, console) = ((output, drawn), session.console);
+        let (saved, left) = save_all(
+            unfinished,
+            given.len(),
+            &selection,
+            model.as_ref(),
+            files,
+            console,
+        );
         self.warn(&selection, choice.is_some(), left);
-        let sizes = Sizes::new(&input.train, &summary);
+        let report = self.report(
+            &selection,
+            &summary,
+            choice.as_ref(),
+            &tested,
+            select_seconds,
+        );
+        session.end(&self.results, &report, || report.text(), saved)
+    }
+
+    /// The options with all that was not given, how that was chosen, and the candidates. `None` if the choice was
+    /// interrupted.
+    fn prepare(
+        &mut self,
+        packed: Option<Packed>,
+        unfinished: Option<&UnfinishedModel>,
+    ) -> Result<Option<(GreedyRankRls, Option<Choice>, ColumnClasses)>> {
+        let (args, session) = (self.args, self.session);
+        let mut options = args.options();
+        options.memory = self.input.others_in(options.memory);
+        options = options.counted(&self.input.train)?;
+        let Some((options, mut choice)) = self.chosen(&options, unfinished)? else {
+            return Ok(None);
+        };
+        let keeps_units = args.options().keeps_units();
+        let candidates = candidates(&mut self.input, packed, &options, keeps_units, session)?;
+        let nonzeros = candidates.summary().nonzeros;
+        self.input.warn_of_seen(false, nonzeros, session.console);
+        let goes_on = unfinished.map(UnfinishedModel::earlier);
+        let made = choice
+            .as_mut()
+            .filter(|_| !matches!(goes_on, Some(Ok(Some(_)))));
+        let options = tune::affordable(options, made, &candidates, &self.input.train);
+        Ok(Some((options, choice, candidates)))
+    }
+
+    /// The report on a selection that took so many seconds.
+    fn report<'r>(
+        &'r self,
+        selection: &'r Selection,
+        summary: &Summary,
+        choice: Option<&'r Choice>,
+        tested: &Tested<'_>,
+        select_seconds: f64,
+    ) -> SelectionReport<'r> {
+        let (input, args) = (&self.input, self.args);
+        let sizes = Sizes::new(&input.train, summary);
         let test = input.test.as_ref();
         let test = test.map(|test| TestSizes::new(test, &args.metrics, args.convention.known()));
         let test = test.zip(tested.path.as_ref());
         let (train, seconds) = (&input.train, input.seconds);
         let mut report =
-            SelectionReport::new(&selection, train, sizes, test, seconds, select_seconds);
+            SelectionReport::new(selection, train, sizes, test, seconds, select_seconds);
         report.test_seconds = tested.path.as_ref().map(|_| tested.seconds);
         report.peak_rss_bytes = memory::peak();
-        report.choice = choice.as_ref();
-        let text = || report.text();
-        session.end(&self.results, &report, text, saved)
+        report.choice = choice;
+        report
     }
 
     /// The options with all that was not given, and how folds chose it: the earlier model knows, where there is one to
@@ -361,6 +388,30 @@ impl Job<'_> {
 /// Writes the model, where there is an output.
 fn written(model: Option<&Model>, writer: &mut dyn Write) -> io::Result<()> {
     model.map_or(Ok(()), |model| model.write_to(writer))
+}
+
+/// Writes the model and the diagram, which is drawn already; of an interrupted selection, that went on after so many
+/// `given` steps, the model is left beside the output, and the words say where.
+fn save_all(
+    unfinished: Option<UnfinishedModel>,
+    given: usize,
+    selection: &Selection,
+    model: Option<&Model>,
+    (output, drawn): (Destination, Result<Option<CompleteFile>>),
+    console: Console,
+) -> (Result<()>, Option<String>) {
+    let write = |writer: &mut dyn Write| written(model, writer);
+    match unfinished {
+        Some(part) if selection.ending == Ending::Interrupted => {
+            let (left, found) = part.leave(selection.steps.len(), given, write);
+            (left.and(appear_after(true, [drawn], console)), found)
+        }
+        part => {
+            let saved = appear([output.complete(write), drawn]);
+            let end = |()| part.map_or(Ok(()), UnfinishedModel::end);
+            (saved.and_then(end), None)
+        }
+    }
 }
 
 /// The candidates, made of `packed` entries where there are some.
@@ -447,7 +498,7 @@ fn figure(
     let tested = test.into_iter().flat_map(test_panels);
     let names = selection.steps.iter().map(|step| {
         let name = train.name_of(step.feature).map(str::to_owned);
-        name.unwrap_or_else(|| train.index_base().written(step.feature).to_string())
+        name.unwrap_or_else(|| train.index_base().file_index(step.feature).to_string())
     });
     Lines {
         title: format!("{features} by {strategy} at lambda {lambda}{lead}"),

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use anyhow::Result;
 use clap::{Arg, Args, Command};
 use rankrls::data::LabelScale;
-use rankrls::greedy::Refit;
+use rankrls::greedy::WeightTarget;
 use rankrls::metrics::Measure;
 use rankrls::{GreedyRankRls, QueryWeight, Scale, StrategyKind};
 
@@ -49,7 +49,7 @@ pub(crate) struct LabelArgs {
     #[arg(long)]
     label_scale: Option<LabelScale>,
     #[arg(long)]
-    refit: Option<Refit>,
+    refit: Option<WeightTarget>,
 }
 
 impl LabelArgs {
@@ -57,7 +57,7 @@ impl LabelArgs {
     pub(crate) fn options(&self) -> GreedyRankRls {
         GreedyRankRls {
             label_scale: self.label_scale,
-            refit: self.refit,
+            weight_target: self.refit,
             ..GreedyRankRls::default()
         }
     }

@@ -9,6 +9,7 @@ use std::time::Instant;
 
 use anyhow::{Context as _, Result, anyhow, bail};
 use clap::Args;
+use rankrls::columns::Summary;
 use rankrls::data::read::{read_folds, read_preferences};
 use rankrls::data::{Groups, HoldOut, LabelScale, Preference, one_query};
 use rankrls::metrics::{Measure, Metric};
@@ -458,6 +459,56 @@ impl TrainArgs {
         error.into()
     }
 
+    /// The training on `data` with these column `classes`, with what is chosen.
+    fn choose(
+        &self,
+        mut params: RankRls,
+        data: &Dataset<'_>,
+        classes: &ColumnClasses,
+    ) -> Result<Chosen> {
+        let memory = params.memory;
+        if self.output.is_some() {
+            // The allocator seldom gives back what the classes took before the model is made. Each column of a
+            // class has a weight.
+            let summary = classes.summary();
+            let columns = summary.columns - summary.constant_columns;
+            let model = size_of::<SelectedFeature>() * columns;
+            params.memory = memory.holding(model as u64);
+        }
+        let chosen = params.choose(data, classes);
+        let models = params.lambdas.count() * params.kernels.len();
+        let mut chosen = chosen.map_err(|error| self.told(error, data.queries(), models))?;
+        chosen.options.memory = memory;
+        Ok(chosen)
+    }
+
+    /// How the features were chosen.
+    fn features(&self) -> FeatureChoice {
+        match self.features {
+            Some(_) => FeatureChoice::Given,
+            None => FeatureChoice::All,
+        }
+    }
+
+    /// The best model on `data`, if it is to be written or needed to know its features, and how many these are.
+    fn model(
+        &self,
+        chosen: &Chosen,
+        data: &Dataset<'_>,
+        summary: &Summary,
+    ) -> Result<(usize, Option<Model>)> {
+        let (training, options) = (&chosen.training, &chosen.options);
+        match &training.fit {
+            Fit::Linear(weights) if self.output.is_none() => Ok((weights.len(), None)),
+            _ => {
+                let features = self.features();
+                let mut model = Model::from_training(training, features, data, summary, options)?;
+                model.table = self.data.read.table();
+                Ok((model.features.len(), Some(model)))
+            }
+        }
+    }
+
     /// The best model, if it is to be written, of data that were read in `load_seconds`.
     fn train(
         &self,
@@ -467,11 +518,8 @@ impl TrainArgs {
         console: Console,
     ) -> Result<(Option<Model>, Report)> {
         let begin = Instant::now();
-        let features = match self.features {
-            Some(_) => FeatureChoice::Given,
-            None => FeatureChoice::All,
-        };
         self.place(&mut params, train, console)?;
+        let keeps_units = params.keeps_units();
         let candidates = params.column_classes(train)?;
         let restricted = match &self.features {
             None => None,
@@ -485,72 +533,63 @@ impl TrainArgs {
                 (data, classes)
             }
         };
-        let memory = params.memory;
-        if self.output.is_some() {
-            // The allocator seldom gives back what the classes took before the model is made. Each column of a
-            // class has a weight.
-            let summary = found.summary();
-            let columns = summary.columns - summary.constant_columns;
-            let model = size_of::<SelectedFeature>() * columns;
-            params.memory = memory.holding(model as u64);
-        }
-        let chosen = params.choose(data, found);
-        let models = params.lambdas.count() * params.kernels.len();
-        let chosen = chosen.map_err(|error| self.told(error, data.queries(), models))?;
-        let units = params.keeps_units();
-        let units = units
-            .then(|| Warning::of_units(&candidates, train))
-            .flatten();
-        let choice = ScaleChoice::of(&chosen);
-        let (mut params, outcome) = (chosen.options, chosen.training);
-        params.memory = memory;
-        let (best, summary) = (outcome.best(), candidates.summary());
+        let chosen = self.choose(params, data, found)?;
+        let units = || Warning::of_units(&candidates, train);
+        let units = keeps_units.then(units).flatten();
+        let summary = candidates.summary();
         // The classes give their memory back to the model.
         drop(candidates);
         // A basis has the given features alone.
-        let source = if best.kernel.is_linear() { train } else { data };
-        let make = || Model::from_training(&outcome, features, source, &summary, &params);
-        let (weights, model) = match &outcome.fit {
-            Fit::Linear(weights) if self.output.is_none() => (weights.len(), None),
-            _ => {
-                let mut model = make()?;
-                model.table = self.data.read.table();
-                (model.features.len(), Some(model))
-            }
-        };
-        let (cells, scheme) = (outcome.cells.iter(), outcome.held_out.as_ref());
+        let is_linear = chosen.training.best().kernel.is_linear();
+        let source = if is_linear { train } else { data };
+        let (weights, model) = self.model(&chosen, source, &summary)?;
         let report = Report {
-            schema: "rankrls.training/1",
-            kernel: Some(best.kernel).filter(|kernel| kernel.kind != KernelKind::Linear),
-            basis: match &outcome.fit {
-                Fit::Kernel(coefficients) => Some(coefficients.len()),
-                Fit::Linear(_) => None,
-            },
-            measure: self.measure.metric(),
-            options: RankRls {
-                solver: Some(outcome.solver),
-                ..params
-            },
-            features,
             weights,
-            data: Sizes {
-                unit: outcome.unit,
-                ..Sizes::new(train, &summary)
-            },
-            best: judged(best, scheme),
-            lambdas: cells.map(|cell| entry(cell, scheme)).collect(),
+            units,
             load_seconds,
             train_seconds: begin.elapsed().as_secs_f64(),
-            peak_rss_bytes: memory::peak(),
-            outcome,
-            units,
-            choice,
+            ..Report::new(self, chosen, Sizes::new(train, &summary))
         };
         Ok((model, report))
     }
 }
 
 impl Report {
+    /// The report on what was `chosen`, without times and the number of weights.
+    fn new(args: &TrainArgs, chosen: Chosen, data: Sizes) -> Self {
+        let choice = ScaleChoice::of(&chosen);
+        let (params, outcome) = (chosen.options, chosen.training);
+        let (best, scheme) = (outcome.best(), outcome.held_out.as_ref());
+        let cells = outcome.cells.iter();
+        Self {
+            schema: "rankrls.training/1",
+            kernel: Some(best.kernel).filter(|kernel| kernel.kind != KernelKind::Linear),
+            basis: match &outcome.fit {
+                Fit::Kernel(coefficients) => Some(coefficients.len()),
+                Fit::Linear(_) => None,
+            },
+            measure: args.measure.metric(),
+            options: RankRls {
+                solver: Some(outcome.solver),
+                ..params
+            },
+            features: args.features(),
+            weights: 0,
+            data: Sizes {
+                unit: outcome.unit,
+                ..data
+            },
+            best: judged(best, scheme),
+            lambdas: cells.map(|cell| entry(cell, scheme)).collect(),
+            load_seconds: 0.0,
+            train_seconds: 0.0,
+            peak_rss_bytes: memory::peak(),
+            outcome,
+            units: None,
+            choice,
+        }
+    }
+
     fn warn(&self, args: &TrainArgs, train: &Dataset<'_>, session: &Session<'_>) {
         let (console, scheme) = (session.console, self.outcome.held_out.as_ref());
         let scale = self.options.column_scale();

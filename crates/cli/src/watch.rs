@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 
 use indicatif::ProgressBar;
-use rankrls::tune::{ChoiceEvent, Each, Outcome, TuneEvent};
+use rankrls::tune::{ChoiceEvent, EachEvent, Outcome, TuneEvent};
 use rankrls::{GreedyRankRls, Kind, Step, StrategyKind};
 
 use super::numbers::{printable, short};
@@ -103,7 +103,7 @@ impl Watch<'_> {
     /// Does `work` on a grid, whose news it sees; `None` if that was interrupted before it had a result.
     pub(crate) fn tune<T: Send>(
         &mut self,
-        work: impl FnOnce(&mut Each<'_>) -> rankrls::Result<T> + Send,
+        work: impl FnOnce(&mut EachEvent<'_>) -> rankrls::Result<T> + Send,
     ) -> anyhow::Result<Option<T>> {
         self.choose(|watch| work(&mut |event| watch.event(event)))
     }

@@ -161,22 +161,7 @@ impl SelectArgs {
             .map(|test| TestPath::new(&test.dataset, &metrics, Convention::default()));
         let load_seconds = begin.elapsed().as_secs_f64();
         let begin = Instant::now();
-        let mut unmeasured = None;
-        let mut each = |step: &rankrls::Step, work: &Selecting<'_>| {
-            let weights = work.state().weights();
-            let path = path.as_mut();
-            match path.map_or(Ok(()), |path| path.push(step.feature, &weights)) {
-                Ok(()) => ControlFlow::Continue(()),
-                Err(error) => {
-                    unmeasured = Some(error);
-                    ControlFlow::Break(())
-                }
-            }
-        };
-        let selection = select_among(&candidates, &rows, &options, &[], &mut each)?;
-        if let Some(error) = unmeasured {
-            bail!("cannot measure the test data: {error}");
-        }
+        let selection = select_measured(&candidates, &rows, &options, path.as_mut())?;
         if !leads {
             return Ok(ExitCode::SUCCESS);
         }
@@ -261,6 +246,32 @@ impl SelectArgs {
         let (classes, hash) =
             ColumnClasses::of_packed(read.packed, &data, weight, scale, memory, own, |_| ())?;
         Ok((data, classes, hash))
+    }
+}
+
+/// Selects, and measures the test data of `path` after each step, if there are any.
+fn select_measured(
+    candidates: &ColumnClasses,
+    rows: &Dataset<'_>,
+    options: &GreedyRankRls,
+    mut path: Option<&mut TestPath<'_>>,
+) -> Result<Selection> {
+    let mut unmeasured = None;
+    let mut each = |step: &rankrls::Step, work: &Selecting<'_>| {
+        let weights = work.state().weights();
+        let path = path.as_mut();
+        match path.map_or(Ok(()), |path| path.push(step.feature, &weights)) {
+            Ok(()) => ControlFlow::Continue(()),
+            Err(error) => {
+                unmeasured = Some(error);
+                ControlFlow::Break(())
+            }
+        }
+    };
+    let selection = select_among(candidates, rows, options, &[], &mut each)?;
+    match unmeasured {
+        None => Ok(selection),
+        Some(error) => bail!("cannot measure the test data: {error}"),
     }
 }
 

@@ -71,7 +71,7 @@ fn write_rows(
 ) -> io::Result<()> {
     let stored = dataset.stored_columns().checked_sub(1);
     let largest = stored.map(|position| dataset.feature(position)).max(last);
-    if let Some(index) = largest.map(|feature| base.written(feature))
+    if let Some(index) = largest.map(|feature| base.file_index(feature))
         && index > LARGEST_INDEX
     {
         let message = format!("index {index} cannot be written: the largest is {LARGEST_INDEX}");
@@ -94,14 +94,14 @@ fn write_rows(
         for &(position, value) in by_row.of(row) {
             push_pair(
                 &mut text,
-                base.written(dataset.feature(position as usize)),
+                base.file_index(dataset.feature(position as usize)),
                 value,
             );
             // A row may be long.
             flush(&mut text, &mut writer)?;
         }
         if let Some(last) = last.filter(|_| row == 0) {
-            push_pair(&mut text, base.written(last), 0.0);
+            push_pair(&mut text, base.file_index(last), 0.0);
         }
         text.push(b'\n');
         flush(&mut text, &mut writer)?;
@@ -122,7 +122,7 @@ fn check_values(dataset: &Dataset<'_>, base: IndexBase) -> io::Result<()> {
             let row = dataset
                 .input_rows()
                 .map_or(row, |places| places[row] as usize);
-            let feature = base.written(dataset.feature(position));
+            let feature = base.file_index(dataset.feature(position));
             return Err(refused(format!(
                 "feature {feature} of row {row} is {value:e}, which is read as a missing value or as too large: \
                  expected other values (scale the column, or leave it out)"

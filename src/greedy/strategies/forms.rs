@@ -147,11 +147,11 @@ impl Form {
         theta_squared <= self.most
     }
 
-    /// The sums of eight candidates; `room` for the `theta` of features that are present.
-    pub(super) fn sums(&self, theta: &[Lanes], room: &mut Vec<Lanes>) -> QuerySums<LANES> {
-        room.clear();
-        room.extend(self.steps.iter().map(|&step| theta[step as usize]));
-        sums(self, room)
+    /// The sums of eight candidates; `scratch` for the `theta` of features that are present.
+    pub(super) fn sums(&self, theta: &[Lanes], scratch: &mut Vec<Lanes>) -> QuerySums<LANES> {
+        scratch.clear();
+        scratch.extend(self.steps.iter().map(|&step| theta[step as usize]));
+        sums(self, scratch)
     }
 }
 

@@ -108,8 +108,8 @@ fn errors_by(round: &Round<'_>, forms: Option<&Forms<'_>>, candidates: &[u32]) -
 fn gains_by_query(round: &Round<'_>, forms: Option<&Forms<'_>>, candidates: &[u32]) -> Vec<Lanes> {
     let (classes, state) = (round.candidates, round.state);
     let blocks = candidates.par_chunks(LANES);
-    let block = |block| (block, Block::new(classes, state, block));
-    let blocks: Vec<(&[u32], Block)> = blocks.map(block).collect();
+    let block = |block| (block, Projected::new(classes, state, block));
+    let blocks: Vec<(&[u32], Projected)> = blocks.map(block).collect();
     let mut gains = vec![[0.0; LANES]; blocks.len()];
     let queries: Vec<u32> = (0u32..).take(state.queries().len()).collect();
     let together = FEW / LANES * QUERIES / blocks.len();
@@ -150,7 +150,7 @@ fn gains_by_query(round: &Round<'_>, forms: Option<&Forms<'_>>, candidates: &[u3
 
 /// Up to eight candidates.
 #[derive(Debug)]
-struct Block {
+struct Projected {
     /// `theta`, `t`: the weights of selected features that tell most of each candidate.
     theta: Vec<Lanes>,
     /// `|theta|^2`
@@ -158,7 +158,7 @@ struct Block {
     terms: Terms<LANES>,
 }
 
-impl Block {
+impl Projected {
     fn new(candidates: &ColumnClasses, state: &State, block: &[u32]) -> Self {
         let mut terms = Terms::new(state.lambda().value());
         let columns = columns(candidates, block, 0);
@@ -243,7 +243,7 @@ impl<'a> Scratch<'a> {
         mut see: impl FnMut(u32, &Terms<LANES>, &QuerySums<LANES>, &[Lanes]),
     ) {
         let (candidates, state) = (round.candidates, round.state);
-        let projected = Block::new(candidates, state, block);
+        let projected = Projected::new(candidates, state, block);
         let mut rest = columns(candidates, block, 0);
         for query in (0u32..).take(state.queries().len()) {
             let sums = self.sums(candidates, state, &projected, query, &mut rest);
@@ -257,7 +257,7 @@ impl<'a> Scratch<'a> {
         &mut self,
         candidates: &ColumnClasses,
         state: &State,
-        block: &Block,
+        block: &Projected,
         query: u32,
         rest: &mut [Column<'_>; LANES],
     ) -> QuerySums<LANES> {
@@ -287,7 +287,7 @@ impl<'a> Scratch<'a> {
         &mut self,
         candidates: &ColumnClasses,
         state: &State,
-        block: &Block,
+        block: &Projected,
         query: u32,
         rest: &mut [Column<'_>; LANES],
     ) -> QuerySums<LANES> {
@@ -430,7 +430,7 @@ mod tests {
     fn check_sums(round: &Round<'_>, forms: &Forms<'_>, block: &[u32]) -> [usize; 2] {
         let (state, classes, lambda) = (round.state, round.candidates, round.state.lambda());
         let (mut scratch, mut counts) = (Scratch::new(round, None), [0; 2]);
-        let projected = Block::new(classes, state, block);
+        let projected = Projected::new(classes, state, block);
         let mut rest = columns(classes, block, 0);
         for (query, range) in (0u32..).zip(state.queries().ranges()) {
             let untouched = rest.each_ref().map(|rest| !begins_below(rest, range.end));

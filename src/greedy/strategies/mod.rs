@@ -3,17 +3,17 @@
 
 mod backfit;
 mod bounded;
-mod clock;
 mod dense;
 mod distil;
 mod filter;
 mod forms;
 mod fs_ed;
+mod growth;
 mod layout;
 mod lowmem;
+mod pursuit;
 mod random;
 mod recent;
-mod residual;
 mod sampled;
 mod univariate;
 
@@ -65,7 +65,7 @@ strategies! {
     Distil => distil,
     Univariate => univariate,
     FsEd => fs_ed,
-    Residual => residual,
+    Residual => pursuit,
     Random => random,
 }
 

@@ -20,8 +20,8 @@ use crate::linalg::factor::Square;
 use crate::linalg::kernels::add_scaled;
 use crate::metrics::{Convention, Judge, Metric, prediction_tolerance};
 use crate::names::Objective;
-use crate::ridge::blocks::{Block, LARGEST_BLOCK};
-use crate::ridge::features::{ByRow, Columns, Features, Mean};
+use crate::ridge::blocks::{LARGEST_BLOCK, QueryBlock};
+use crate::ridge::features::{ByRow, ColumnFeatures, Features, Mean};
 use crate::stop;
 
 /// The rows of each query, centred and scaled by the root of its weight.
@@ -79,13 +79,13 @@ impl Centred {
         }
     }
 
-    fn scale(&self, row: usize) -> f64 {
+    fn weight_root(&self, row: usize) -> f64 {
         self.scales.as_ref().map_or(1.0, |scales| scales[row])
     }
 
     /// The weight of a query.
     fn weight(&self, query: usize) -> f64 {
-        self.scale(self.queries.range(query).start).powi(2)
+        self.weight_root(self.queries.range(query).start).powi(2)
     }
 
     /// Fills `columns`, one for each row of `query`, with the kernel between these rows and
@@ -121,9 +121,9 @@ impl Centred {
             let below = &mut column[offset..];
             add_scaled(below, -1.0, &mean[offset..]);
             self.centre_from(query, below);
-            let scale = self.scale(row);
+            let root = self.weight_root(row);
             for (value, other) in below.iter_mut().zip(own.start..) {
-                *value *= scale * self.scale(other);
+                *value *= root * self.weight_root(other);
             }
             for value in &mut below[..own.len()] {
                 *value += shift / own.len() as f64;
@@ -132,7 +132,7 @@ impl Centred {
     }
 
     /// The diagonal of the block of a query in `X^ X^'`.
-    fn diagonal(&self, columns: &Columns<'_>, query: usize) -> Vec<f64> {
+    fn diagonal(&self, columns: &ColumnFeatures<'_>, query: usize) -> Vec<f64> {
         let range = self.queries.range(query);
         let means = columns.mean(range.clone());
         let counted = means.iter().zip(&columns.counts);
@@ -143,7 +143,7 @@ impl Centred {
             };
             // The sum is below 0 only by rounding.
             let square = (of_means + columns.row(row).map(change).sum::<f64>()).max(0.0);
-            self.scale(row).powi(2) * square
+            self.weight_root(row).powi(2) * square
         };
         range.map(diagonal).collect()
     }
@@ -216,7 +216,7 @@ impl Loss for Centred {
         square
     }
 
-    fn block(&self, features: &Features<'_>, query: usize, shift: f64) -> Block {
+    fn block(&self, features: &Features<'_>, query: usize, shift: f64) -> QueryBlock {
         let range = self.queries.range(query);
         let small = (2..=LARGEST_BLOCK).contains(&range.len());
         let decomposed = small.then(|| {
@@ -225,12 +225,18 @@ impl Loss for Centred {
             Eigen::new(&square)
         });
         decomposed.flatten().map_or_else(
-            || Block::Diagonal(self.diagonal(features.known(), query)),
-            Block::Decomposed,
+            || QueryBlock::Diagonal(self.diagonal(features.known(), query)),
+            QueryBlock::Decomposed,
         )
     }
 
-    fn fill_row(&self, columns: &Columns<'_>, row: usize, mean: &mut Mean, slots: &mut [f64]) {
+    fn fill_row(
+        &self,
+        columns: &ColumnFeatures<'_>,
+        row: usize,
+        mean: &mut Mean,
+        slots: &mut [f64],
+    ) {
         for (class, value) in columns.row(row) {
             slots[class] = value;
         }

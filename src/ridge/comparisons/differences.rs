@@ -13,9 +13,10 @@ use super::{Comparisons, Labelled, Loss, Parts, check_one_query, weigh};
 use crate::data::{Dataset, Preference, Queries};
 use crate::error::{Error, Result};
 use crate::linalg::factor::Square;
+use crate::linalg::kernels::largest;
 use crate::metrics::PAIR_TIE;
-use crate::ridge::blocks::Block;
-use crate::ridge::features::{ByRow, Columns, Features, Mean};
+use crate::ridge::blocks::QueryBlock;
+use crate::ridge::features::{ByRow, ColumnFeatures, Features, Mean};
 use crate::ridge::shape::TrainShape;
 use crate::stop;
 
@@ -221,11 +222,11 @@ impl Loss for Differences {
         square
     }
 
-    fn block(&self, features: &Features<'_>, query: usize, _: f64) -> Block {
-        Block::Alone(self.squared_norm(features, query))
+    fn block(&self, features: &Features<'_>, query: usize, _: f64) -> QueryBlock {
+        QueryBlock::Alone(self.squared_norm(features, query))
     }
 
-    fn fill_row(&self, columns: &Columns<'_>, row: usize, _: &mut Mean, slots: &mut [f64]) {
+    fn fill_row(&self, columns: &ColumnFeatures<'_>, row: usize, _: &mut Mean, slots: &mut [f64]) {
         let [first, other] = self.ends(row);
         for (class, value) in columns.row(first) {
             slots[class] = value;
@@ -250,8 +251,7 @@ impl Loss for Differences {
         predictions: &[f64],
         _: &Parts,
     ) -> Option<f64> {
-        let larger = |most: f64, one: &f64| most.max(one.abs());
-        let largest = magnitudes.iter().fold(0.0, larger);
+        let tie = PAIR_TIE * largest(magnitudes);
         let (mut ordered, mut all) = (0.0, 0.0);
         for row in 0..self.ends.len() {
             let (magnitude, weight) = (magnitudes[row], self.scales[row].powi(2));
@@ -261,7 +261,7 @@ impl Loss for Differences {
             all += weight;
             ordered += weight
                 * match predictions[row] * magnitude.signum() {
-                    near if near.abs() <= PAIR_TIE * largest => 0.5,
+                    near if near.abs() <= tie => 0.5,
                     right if right > 0.0 => 1.0,
                     _ => 0.0,
                 };

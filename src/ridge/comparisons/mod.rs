@@ -16,8 +16,8 @@ use std::borrow::Cow;
 use std::fmt;
 use std::ops::Deref;
 
-use super::blocks::Block;
-use super::features::{ByRow, Columns, Features, Mean};
+use super::blocks::QueryBlock;
+use super::features::{ByRow, ColumnFeatures, Features, Mean};
 use super::shape::TrainShape;
 use crate::data::Queries;
 use crate::error::{Error, Result, ensure};
@@ -89,11 +89,17 @@ pub(crate) trait Loss: fmt::Debug + Send + Sync {
 
     /// The part of `X^ X^'` in which `query` meets itself, to be inverted. `shift` stands for
     /// directions that are not centred.
-    fn block(&self, features: &Features<'_>, query: usize, shift: f64) -> Block;
+    fn block(&self, features: &Features<'_>, query: usize, shift: f64) -> QueryBlock;
 
     /// Fills `slots`, which are 0, one for each class, with a row of `P X`. `mean` is kept from call to
     /// call.
-    fn fill_row(&self, columns: &Columns<'_>, row: usize, mean: &mut Mean, slots: &mut [f64]);
+    fn fill_row(
+        &self,
+        columns: &ColumnFeatures<'_>,
+        row: usize,
+        mean: &mut Mean,
+        slots: &mut [f64],
+    );
 
     /// Fills `slots`, which are 0, with the rows of `P X diag(sqrt(k))` of a query, side by side, for
     /// the `columns` of `X`.
@@ -112,7 +118,7 @@ pub(crate) trait Loss: fmt::Debug + Send + Sync {
 
 impl dyn Loss {
     /// The diagonal of `D` at a row of `B`.
-    pub(crate) fn scale(&self, row: usize) -> f64 {
+    pub(crate) fn weight_root(&self, row: usize) -> f64 {
         self.scales().map_or(1.0, |scales| scales[row])
     }
 }

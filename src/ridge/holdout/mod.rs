@@ -124,7 +124,9 @@ impl Holdout {
         let rows = &system.rows;
         let unscaled = |scaled: &[f64]| -> Vec<f64> {
             let by_row = scaled.iter().enumerate();
-            by_row.map(|(row, value)| value / rows.scale(row)).collect()
+            by_row
+                .map(|(row, value)| value / rows.weight_root(row))
+                .collect()
         };
         let labels = unscaled(&system.labels);
         let mut values = residuals.values;

@@ -132,7 +132,7 @@ fn tallies(
 ) -> Vec<Tally> {
     let (right, average) = (factored.right(system, solution), factored.average());
     let labels = system.labels.iter().enumerate();
-    let unscaled = labels.map(|(row, label)| (label / system.rows.scale(row)).abs());
+    let unscaled = labels.map(|(row, label)| (label / system.rows.weight_root(row)).abs());
     let tie = PAIR_TIE * unscaled.fold(0.0, f64::max);
     let tally = |rows: &[usize], block: Square| {
         let (first, range) = (rows[0], rows[0]..rows[0] + rows.len());
@@ -142,7 +142,7 @@ fn tallies(
             average,
             labels: &system.labels[range.clone()],
             as_given: &system.as_given[range],
-            scale: system.rows.scale(first),
+            scale: system.rows.weight_root(first),
             tie,
             block,
             keep,

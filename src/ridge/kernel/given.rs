@@ -5,6 +5,7 @@ use crate::data::{Dataset, IndexBase};
 use crate::error::{Error, Result};
 use crate::linalg::eigen::extreme_eigenvalues;
 use crate::linalg::factor::{Cholesky, Square};
+use crate::linalg::kernels::largest;
 use crate::stop;
 
 /// How far apart two values of a symmetric kernel may be, as a share of the largest: by rounding to six digits, or by the
@@ -40,9 +41,7 @@ pub(super) fn given(dataset: &Dataset<'_>, base: IndexBase) -> Result<Square> {
 fn check_given(square: &Square, name: impl Fn(usize) -> usize) -> Result<()> {
     let (size, values) = (square.size(), square.values());
     check_finite(values, size, |row, other| [name(row), name(other)])?;
-    let larger = |most: f64, value: &f64| most.max(value.abs());
-    let largest = values.iter().fold(0.0, larger);
-    let tolerance = SYMMETRIC * largest;
+    let tolerance = SYMMETRIC * largest(values);
     for column in 0..size {
         for row in column + 1..size {
             let [value, mirrored] = [square.value(row, column), square.value(column, row)];

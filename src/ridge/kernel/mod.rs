@@ -42,7 +42,7 @@ names!(
 );
 
 /// The facts about a kernel.
-struct Facts {
+struct KernelFacts {
     /// The formula, for help.
     formula: &'static str,
     /// The parameters, in the order in which users name them: `gamma`, which may be a list, last.
@@ -56,30 +56,30 @@ struct Facts {
 }
 
 impl KernelKind {
-    fn facts(self) -> Facts {
+    fn facts(self) -> KernelFacts {
         match self {
-            Self::Linear => Facts {
+            Self::Linear => KernelFacts {
                 formula: "x.z",
                 parameters: &[],
                 linear: true,
                 local: false,
                 values: |_, _| {},
             },
-            Self::Gaussian => Facts {
+            Self::Gaussian => KernelFacts {
                 formula: "exp(-gamma |x-z|^2)",
                 parameters: &["gamma"],
                 linear: false,
                 local: true,
                 values: gaussian,
             },
-            Self::Polynomial => Facts {
+            Self::Polynomial => KernelFacts {
                 formula: "(gamma x.z + coef0)^degree",
                 parameters: &["degree", "coef0", "gamma"],
                 linear: false,
                 local: false,
                 values: polynomial,
             },
-            Self::Precomputed => Facts {
+            Self::Precomputed => KernelFacts {
                 formula: "where column j of DATA has the values with row j of the training data",
                 parameters: &[],
                 linear: true,

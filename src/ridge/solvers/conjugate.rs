@@ -11,17 +11,17 @@ use rayon::prelude::*;
 
 use super::gradients::{Gradients, Operator, ROWS, Solved};
 use super::preconditioner::{Preconditioner, heavy_memory};
-use super::{Facts, Residuals, Solution, Solve, TOLERANCE, size};
+use super::{Residuals, Solution, Solve, SolverFacts, TOLERANCE, size};
 use crate::error::Result;
 use crate::lambda::Lambda;
 use crate::linalg::factor::{Cholesky, Square};
 use crate::linalg::kernels::LANES;
-use crate::ridge::blocks::{Block, LARGEST_BLOCK, solve_blocks};
+use crate::ridge::blocks::{LARGEST_BLOCK, QueryBlock, solve_blocks};
 use crate::ridge::shape::TrainShape;
 use crate::ridge::system::System;
 use crate::stop;
 
-pub(super) const FACTS: Facts = Facts {
+pub(super) const FACTS: SolverFacts = SolverFacts {
     name: "cg",
     factors: false,
     matrices: |shape| {
@@ -432,7 +432,7 @@ impl<const L: usize> Operator<L> for Lanes<'_, L> {
 /// Subtracts `(block + ridge I)^-1 heavy` from `scaled`, but in lanes that leave the query out.
 #[multiversion::multiversion(targets = "simd")]
 fn correct<const L: usize>(
-    block: &Block,
+    block: &QueryBlock,
     ridges: &[f64; L],
     out: &[[bool; L]],
     heavy: &[[f64; L]],

@@ -10,13 +10,13 @@ use std::num::Saturating;
 
 use rayon::prelude::*;
 
-use super::{Factored, Facts, Solution, Solve, batch_rows, factor_seconds, size};
+use super::{Factored, Solution, Solve, SolverFacts, batch_rows, factor_seconds, size};
 use crate::linalg::factor::{BLOCK, Cholesky, Panel, Square};
 use crate::ridge::shape::TrainShape;
 use crate::ridge::system::System;
 use crate::stop;
 
-pub(super) const FACTS: Facts = Facts {
+pub(super) const FACTS: SolverFacts = SolverFacts {
     name: "dual",
     factors: true,
     matrices: |shape| {

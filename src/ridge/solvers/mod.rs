@@ -1,7 +1,7 @@
 //! The solvers: one file each, which has all there is to know of it, and a line in the list below.
 //!
 //! A solver minimises `|y^ - X^ w|^2 + ridge |w|^2` for a [`System`] and any ridge parameter, by an algorithm
-//! of its own. [`Solve`] says what it does, [`Facts`] what is known of it beforehand. Nobody outside
+//! of its own. [`Solve`] says what it does, [`SolverFacts`] what is known of it beforehand. Nobody outside
 //! of this folder asks which one it is.
 
 mod conjugate;
@@ -33,7 +33,7 @@ pub(crate) const TOLERANCE: f64 = 1e-10;
 pub const HOLDOUT_TOLERANCE: f64 = 1e-6;
 
 /// The facts about a solver that hold for any system.
-pub(crate) struct Facts {
+pub(crate) struct SolverFacts {
     /// The name that users give.
     name: &'static str,
     /// Whether hold-out predictions come from the factors of the whole system. Other solvers train
@@ -122,7 +122,7 @@ macro_rules! solvers {
             /// All values.
             pub const ALL: [Self; [$(Self::$kind),*].len()] = [$(Self::$kind),*];
 
-            fn facts(self) -> &'static Facts {
+            fn facts(self) -> &'static SolverFacts {
                 match self {
                     $(Self::$kind => &$file::FACTS,)*
                 }

@@ -1,6 +1,6 @@
 //! The preconditioner of conjugate gradients: `E + N N'`, blocks of queries and the heaviest columns.
 //!
-//! `E` has the block `K_qq + ridge I` of each query `q`, in which it meets itself ([`Block`]). `N` are the columns
+//! `E` has the block `K_qq + ridge I` of each query `q`, in which it meets itself ([`QueryBlock`]). `N` are the columns
 //! of largest norm of `X^`. They make the largest eigenvalues of `K`, which grow with the rows, while a
 //! block knows one query. By Woodbury's identity (*Inverting modified matrices*, 1950)
 //!
@@ -15,7 +15,7 @@ use rayon::prelude::*;
 use super::size;
 
 use crate::linalg::factor::{Cholesky, Panel, Square};
-use crate::ridge::blocks::Block;
+use crate::ridge::blocks::QueryBlock;
 use crate::ridge::features::ByRow;
 use crate::ridge::shape::TrainShape;
 use crate::ridge::system::System;
@@ -33,7 +33,7 @@ const ROWS: usize = 1024;
 /// The blocks of all queries, and the heaviest columns.
 #[derive(Debug)]
 pub(super) struct Preconditioner {
-    pub(super) blocks: Vec<Block>,
+    pub(super) blocks: Vec<QueryBlock>,
     pub(super) heavy: Heavy,
 }
 

@@ -9,7 +9,7 @@ use ndarray::ArrayView2;
 use rayon::prelude::*;
 
 use super::factored::Left;
-use super::{Factored, Facts, Solution, Solve, batch_rows, factor_seconds, size};
+use super::{Factored, Solution, Solve, SolverFacts, batch_rows, factor_seconds, size};
 use crate::linalg::factor::{BLOCK, Cholesky, Panel, Square};
 use crate::linalg::kernels::{add_scaled, dot};
 use crate::ridge::comparisons::pick;
@@ -17,7 +17,7 @@ use crate::ridge::shape::TrainShape;
 use crate::ridge::system::System;
 use crate::stop;
 
-pub(super) const FACTS: Facts = Facts {
+pub(super) const FACTS: SolverFacts = SolverFacts {
     name: "primal",
     factors: true,
     matrices: |shape| {

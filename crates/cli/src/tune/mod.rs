@@ -10,8 +10,10 @@ use std::time::Instant;
 
 use anyhow::{Context, Result};
 use clap::{Arg, ArgMatches, Args, Command, FromArgMatches};
+use rankrls::columns::Summary;
 use rankrls::data::{DataHash, LabelScale};
 use rankrls::greedy::Choice;
+use rankrls::greedy::job::TestPath;
 use rankrls::metrics::{Measure, parse_list};
 use rankrls::tune::{self, Outcome, PathEnding, Tune, Tuned};
 use rankrls::warning::Warning;
@@ -24,15 +26,15 @@ use rankrls_files::memory;
 use judging::{JudgingArgs, Scheme};
 
 use super::args::{self, ConventionArgs, at_least_one, each_once};
-use super::console::Console;
 use super::data::{Input, TrainingData};
+use super::files::Results;
 use super::output::{Destination, appear_after};
 use super::report::SelectionReport;
 use super::session::Session;
 use super::settings::{LAMBDAS_HELP, TeacherArgs, check_selection};
 use super::sizes::{Sizes, TestSizes};
 use crate::choosing;
-use crate::figures::PlotArgs;
+use crate::figures::{PlotArgs, PlotFile};
 use crate::watch::Watch;
 use report::Report;
 
@@ -251,8 +253,9 @@ impl TuneArgs {
         })
     }
 
-    /// The options to try on `train`, with the validation data if there are any.
-    fn options(&self, train: &Dataset<'_>, validation: Option<&Dataset<'_>>) -> Tune {
+    /// The options to try on the training data, with the validation data if there are any.
+    fn options(&self, input: &Input, validation: Option<&Dataset<'_>>) -> Result<Tune> {
+        let train = &input.train;
         let seed = self.settings.selection.seed();
         let holdout = match self.holdout() {
             Some(Scheme::Named(drawn)) => drawn.seed(seed),
@@ -260,13 +263,14 @@ impl TuneArgs {
             None => validation.map_or(HoldOut::Queries, HoldOut::of),
         };
         let (selection, convention) = (self.settings.selection.clone(), self.convention.known());
+        let test = input.test.as_ref().map_or(0, |test| test.dataset.memory());
         let selection = GreedyRankRls {
             k: self.k,
             criterion: selection.criterion.under(convention),
-            memory: self.data.read.memory(),
+            memory: self.data.read.memory().holding(test),
             ..selection
         };
-        Tune {
+        Ok(Tune {
             holdout,
             measure: self.measure(),
             metrics: self.metrics.clone().unwrap_or_default(),
@@ -275,8 +279,8 @@ impl TuneArgs {
             strategies: self.settings.strategies.clone(),
             labels: self.settings.labels.clone(),
             scales: self.settings.scales.clone(),
-            ..Tune::new(selection, self.lambdas.clone())
-        }
+            ..Tune::new(selection.counted(train)?, self.lambdas.clone())
+        })
     }
 }
 
@@ -325,101 +329,164 @@ fn read(args: &TuneArgs, session: &Session<'_>) -> Result<Input> {
     Ok(input)
 }
 
+/// Where results go.
+struct Outputs {
+    table: Destination,
+    plot: PlotFile,
+    model: Destination,
+    results: Results,
+}
+
+impl Outputs {
+    /// Makes sure that all can be written before there is work to lose.
+    fn create(args: &TuneArgs, session: &Session<'_>) -> Result<Self> {
+        let files = &session.files;
+        args.teacher.name_files(files)?;
+        let others = [
+            ("--validation", args.judging.validation.as_ref()),
+            ("--test", args.test.as_ref()),
+        ];
+        args.data.name_files(files, others)?;
+        Ok(Self {
+            table: Destination::create(files, "--table", args.table.as_ref())?,
+            plot: args.plot.create(files)?,
+            model: Destination::create(files, "--output", args.output.as_ref())?,
+            results: files.results(args.json)?,
+        })
+    }
+}
+
 /// Tunes, writes files and prints the report, also when interrupted on the way.
 pub(crate) fn run(args: &TuneArgs, session: &Session<'_>) -> Result<ExitCode> {
-    let console = session.console;
     args.check()?;
-    let files = &session.files;
-    args.teacher.name_files(files)?;
-    let others = [
-        ("--validation", args.judging.validation.as_ref()),
-        ("--test", args.test.as_ref()),
-    ];
-    args.data.name_files(files, others)?;
-    let table_file = Destination::create(files, "--table", args.table.as_ref())?;
-    let plot_file = args.plot.create(files)?;
-    let model_file = Destination::create(files, "--output", args.output.as_ref())?;
-    let results = files.results(args.json)?;
+    let outputs = Outputs::create(args, session)?;
     let input = read(args, session)?;
     let begin = Instant::now();
+    let (train, console) = (&input.train, session.console);
     let validation = input.validation.as_ref().map(|loaded| &loaded.dataset);
-    let mut options = args.options(&input.train, validation);
-    let test = input.test.as_ref().map_or(0, |test| test.dataset.memory());
-    options.selection.memory = options.selection.memory.holding(test);
-    options.selection = options.selection.counted(&input.train)?;
-    // Folds compare scales, where nothing of these is given.
-    let lambda_given = args.lambdas != Lambdas::Auto;
-    let keeps_units = match options.selection.scale {
-        _ if !options.scales.is_empty() => false,
-        Some(scale) => scale.is_none(),
-        None => lambda_given,
-    };
-    let chosen = choose_setting(args, &options, &input.train, session)?;
-    let Some((chosen, choice)) = chosen else {
+    let asked = args.options(&input, validation)?;
+    let Some((mut options, choice)) = choose_setting(args, &asked, train, session)? else {
         return Ok(session.without_results());
     };
-    options = chosen;
-    let candidates = options.selection.candidates(&input.train)?;
-    choosing::warn_of_units(keeps_units, &candidates, &input.train, console);
+    let candidates = options.selection.candidates(train)?;
+    choosing::warn_of_units(asked.keeps_units(), &candidates, train, console);
     let reason = args.advise(&mut options, &candidates);
     if let Some(reason) = &reason {
         console.tell(format_args!("judged by folds: {reason}\n"));
     }
-    let mut watch = Watch::new(session);
-    let train = &input.train;
     let tuning = tune::Tuning {
         validation,
         candidates: Some(&candidates),
         ..tune::Tuning::new(train, &options)
     };
-    let tuned = watch.tune(|each| tuning.run(each))?;
-    let Some(tuned) = tuned else {
+    let mut watch = Watch::new(session);
+    let Some(tuned) = watch.tune(|each| tuning.run(each))? else {
         console.warn("interrupted before there was anything to choose from: nothing was saved");
         return Ok(session.without_results());
     };
     let cross_validated = cross_validated(&tuning, &tuned, session)?;
-    let tune_seconds = begin.elapsed().as_secs_f64();
-    let (selection, summary) = (tuned.selection(), candidates.summary());
-    let metrics = args.measures()?;
-    let mut test_path = input.test_path(&metrics, args.convention.known());
-    if let Some(path) = &mut test_path {
-        for point in &tuned.chosen().points[..tuned.k] {
-            path.push(point.step.feature, &point.weights)
-                .context("cannot measure the test data")?;
+    let done = Done {
+        args,
+        session,
+        input: &input,
+        tuning,
+        tuned: &tuned,
+        cross_validated: cross_validated.as_ref(),
+        choice: choice.as_ref(),
+    };
+    done.write(outputs, &candidates.summary(), reason, begin)
+}
+
+/// A model that is chosen.
+struct Done<'a> {
+    args: &'a TuneArgs,
+    session: &'a Session<'a>,
+    input: &'a Input,
+    tuning: tune::Tuning<'a>,
+    tuned: &'a Tuned,
+    /// The chosen path as folds judge it.
+    cross_validated: Option<&'a Outcome>,
+    /// How the setting was chosen.
+    choice: Option<&'a Choice>,
+}
+
+impl Done<'_> {
+    /// Measures the test data, writes files and prints the report. `reason` says why folds judge if nobody asked for
+    /// them.
+    fn write(
+        &self,
+        outputs: Outputs,
+        summary: &Summary,
+        reason: Option<String>,
+        begin: Instant,
+    ) -> Result<ExitCode> {
+        let tune_seconds = begin.elapsed().as_secs_f64();
+        let (args, tuned, input) = (self.args, self.tuned, self.input);
+        let (train, selection) = (&input.train, tuned.selection());
+        let (metrics, convention) = (args.measures()?, args.convention.known());
+        let test_path = self.test_path(&metrics)?;
+        self.warn(selection.options.strategy);
+        let test = input.test.as_ref();
+        let test = test.map(|test| TestSizes::new(test, &metrics, convention));
+        let test = test.zip(test_path.as_ref());
+        let (sizes, seconds) = (Sizes::new(train, summary), input.seconds);
+        let mut selected =
+            SelectionReport::new(&selection, train, sizes, test, seconds, tune_seconds);
+        selected.peak_rss_bytes = memory::peak();
+        let mut report = Report::new(&self.tuning, tuned, self.cross_validated, reason, selected);
+        report.choice = self.choice;
+        let table = outputs.table.complete(|writer| {
+            let path = args.table.as_ref().expect("a table has a name");
+            report.write_table(path, writer)
+        });
+        let figure = || figure::figure(tuned, self.tuning.options, test_path.as_ref()).to_svg();
+        let drawn = outputs.plot.complete(figure);
+        let model = outputs.model.complete(|writer| {
+            let mut model = Model::from_selection(&selection, train, summary, DataHash::of(train));
+            model.table = input.table.clone();
+            model.choice = self.choice.cloned();
+            model.write_to(writer)
+        });
+        let console = self.session.console;
+        let saved = appear_after(tuned.interrupted, [model, table, drawn], console);
+        let text = || report.text();
+        self.session.end(&outputs.results, &report, text, saved)
+    }
+
+    /// The measures of the test data along the chosen path, if there are any.
+    fn test_path(&self, metrics: &[Metric]) -> Result<Option<TestPath<'_>>> {
+        let convention = self.args.convention.known();
+        let mut test_path = self.input.test_path(metrics, convention);
+        if let Some(path) = &mut test_path {
+            for point in &self.tuned.chosen().points[..self.tuned.k] {
+                path.push(point.step.feature, &point.weights)
+                    .context("cannot measure the test data")?;
+            }
         }
+        Ok(test_path)
     }
-    let test_sizes = input.test.as_ref();
-    let test_sizes = test_sizes.map(|test| TestSizes::new(test, &metrics, args.convention.known()));
-    let folds = cross_validated.is_some() || options.holdout.drawn_by().is_some();
-    if !folds && !tuned.outcomes.iter().any(Outcome::draws) {
-        session.warn_of_seed(Some(selection.options.strategy));
+
+    /// Warns of the result, whose selection is by `strategy`.
+    fn warn(&self, strategy: StrategyKind) {
+        let (console, tuned, train) = (self.session.console, self.tuned, &self.input.train);
+        let options = self.tuning.options;
+        let folds = self.cross_validated.is_some() || options.holdout.drawn_by().is_some();
+        if !folds && !tuned.outcomes.iter().any(Outcome::draws) {
+            self.session.warn_of_seed(Some(strategy));
+        }
+        if tuned.interrupted {
+            let models = tuned.outcomes.iter().map(|outcome| outcome.points.len());
+            let models: usize = models.sum();
+            console.warn(format_args!(
+                "interrupted: the choice is among {models} models; other steps are lost"
+            ));
+        }
+        console.warn_all(tuned.warnings(train));
+        let criterion = options.selection.criterion.metric().into_iter();
+        let measures: Vec<_> = criterion.chain(options.measures()).collect();
+        console.warn_all(Warning::of_grades(&measures, train.labels()));
+        console.warn_all(Warning::of_queries(train));
     }
-    warn(&tuned, train, console);
-    let criterion = options.selection.criterion.metric().into_iter();
-    let measures: Vec<_> = criterion.chain(options.measures()).collect();
-    console.warn_all(Warning::of_grades(&measures, train.labels()));
-    console.warn_all(Warning::of_queries(train));
-    let test = test_sizes.zip(test_path.as_ref());
-    let sizes = Sizes::new(train, &summary);
-    let seconds = input.seconds;
-    let mut selected = SelectionReport::new(&selection, train, sizes, test, seconds, tune_seconds);
-    selected.peak_rss_bytes = memory::peak();
-    let mut report = Report::new(&tuning, &tuned, cross_validated.as_ref(), reason, selected);
-    report.choice = choice.as_ref();
-    let table = table_file.complete(|writer| {
-        let path = args.table.as_ref().expect("a table has a name");
-        report.write_table(path, writer)
-    });
-    let drawn =
-        plot_file.complete(|| figure::figure(&tuned, &options, test_path.as_ref()).to_svg());
-    let model = model_file.complete(|writer| {
-        let mut model = Model::from_selection(&selection, train, &summary, DataHash::of(train));
-        model.table = input.table.clone();
-        model.choice.clone_from(&choice);
-        model.write_to(writer)
-    });
-    let saved = appear_after(tuned.interrupted, [model, table, drawn], console);
-    session.end(&results, &report, || report.text(), saved)
 }
 
 /// The chosen path as folds judge it, where its value is optimistic and there are the queries.
@@ -452,15 +519,4 @@ fn cross_validated(
         Some(PathEnding::Interrupted) => interrupted(),
         _ => Ok(cross_validated),
     }
-}
-
-fn warn(tuned: &Tuned, train: &Dataset<'_>, console: Console) {
-    if tuned.interrupted {
-        let models = tuned.outcomes.iter().map(|outcome| outcome.points.len());
-        let models: usize = models.sum();
-        console.warn(format_args!(
-            "interrupted: the choice is among {models} models; other steps are lost"
-        ));
-    }
-    console.warn_all(tuned.warnings(train));
 }

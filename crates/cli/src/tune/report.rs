@@ -136,7 +136,7 @@ impl<'a> Row<'a> {
             strategy: strategy(options, outcome),
             labels: labels(options, outcome),
             k,
-            feature: tuning.dataset.index_base().written(step.feature),
+            feature: tuning.dataset.index_base().file_index(step.feature),
             name: tuning.dataset.name_of(step.feature),
             lqo_error: step.lqo_error,
             lqo_cindex: step.lqo_cindex,

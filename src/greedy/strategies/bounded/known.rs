@@ -16,7 +16,7 @@ const TERMS: usize = size_of::<TouchedTerms>() / size_of::<f32>();
 /// The numbers kept of some candidates, each in its place.
 #[derive(Debug)]
 pub(super) struct Known<'a> {
-    /// A bound on the gain in the step that had it, over the [`clock`](StepTerms::clock) of that step. The entries have
+    /// A bound on the gain in the step that had it, over the [`growth`](StepTerms::growth) of that step. The entries have
     /// not been read since. Infinite where the reach tells more.
     pub(super) bounds: &'a mut [f64],
     /// The reach that the last step found, or [`Reach::ANY`].
@@ -192,7 +192,7 @@ impl Known<'_> {
     /// The bound of an earlier step, with all that it may have grown by.
     #[inline(always)]
     pub(super) fn kept(&self, place: usize, step: &StepTerms) -> f64 {
-        self.bounds[place] * step.clock.now
+        self.bounds[place] * step.growth.now
     }
 
     /// Takes the reach of a candidate that was read.
@@ -236,7 +236,7 @@ impl Known<'_> {
             .enumerate()
             .filter(|(lane, _)| dismissed[*lane])
         {
-            let surcharges = step.clock.surcharge * doubtful.pieces.len() as f64;
+            let surcharges = step.growth.surcharge * doubtful.pieces.len() as f64;
             let bound = 2.0 * doubtful.squared_norm / step.lambda * (sums[M][lane] + surcharges);
             let kept = &mut self.reaches[doubtful.place];
             if search.may_win(bound) {
@@ -245,7 +245,7 @@ impl Known<'_> {
                 self.bounds[doubtful.place] = f64::INFINITY;
             } else {
                 *kept = Reach::ANY;
-                self.bounds[doubtful.place] = bound / step.clock.now;
+                self.bounds[doubtful.place] = bound / step.growth.now;
             }
         }
         dismissed

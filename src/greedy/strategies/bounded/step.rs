@@ -6,7 +6,7 @@ use rayon::prelude::*;
 
 use crate::greedy::State;
 use crate::greedy::matrices::RunMatrices;
-use crate::greedy::strategies::clock::{Clock, SURCHARGE, no_less};
+use crate::greedy::strategies::growth::{Growth, SURCHARGE, no_less};
 use crate::greedy::strategies::recent::Recent;
 use crate::linalg::kernels::{LANES, Lanes};
 
@@ -110,8 +110,8 @@ pub(super) struct StepTerms {
     pub(super) queries: Vec<QueryTerms>,
     /// Terms of each query, in little room.
     pub(super) touched: Vec<TouchedTerms>,
-    /// The clock of `|m_Q|^2`.
-    pub(super) clock: Clock,
+    /// The growth of bounds by `|m_Q|^2`.
+    pub(super) growth: Growth,
     pub(super) examples: Vec<ExampleTerms>,
     /// `Phi' g_Q` of the first eight of `order`, by example, if they [matter](StepTerms::first_matter): with them a
     /// column has their `x_Q`.
@@ -224,7 +224,7 @@ impl StepTerms {
         (self.sums.spread, self.sums.rests) = (spread, rests);
     }
 
-    /// Describes queries in short, and takes the clock on: O(q).
+    /// Describes queries in short, and follows the growth: O(q).
     fn sum_touched(&mut self) {
         let sum: f64 = self.queries.iter().map(|query| query.m_squared).sum();
         let surcharge = SURCHARGE * sum / self.queries.len() as f64 + 0.25 * self.sums.largest;
@@ -236,7 +236,7 @@ impl StepTerms {
             [before[M], touched[M]]
         };
         let numbers = self.touched.iter_mut().zip(&self.queries).map(renewed);
-        self.clock.tick(numbers, surcharge);
+        self.growth.follow(numbers, surcharge);
     }
 
     /// Describes the examples: O(t^2), and the entries of selected columns.

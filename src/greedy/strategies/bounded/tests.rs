@@ -137,7 +137,7 @@ struct Checked {
 /// The bounds of a candidate before anything else of it is read, and then without its `|z|^2`.
 fn unread(dismissing: &Bounded, candidate: u32, round: &Round<'_>) -> [f64; 3] {
     let (candidate, step) = (candidate as usize, &dismissing.step);
-    let kept = dismissing.kept_bounds[candidate] * step.clock.now;
+    let kept = dismissing.kept_bounds[candidate] * step.growth.now;
     let mut last = dismissing.reaches[candidate];
     if dismissing.followed + 1 != step.at.number {
         last = Reach::ANY;

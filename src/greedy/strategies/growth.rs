@@ -1,16 +1,16 @@
-//! The clock of bounds that are kept from step to step.
+//! The growth of bounds that are kept from step to step.
 //!
 //! A bound is a sum over the queries that a candidate touches, of a number for each query and a surcharge. From one
 //! step to the next it grows by no more than the largest factor by which the number of any query, with its
-//! surcharge, does. The clock is the product of these factors: a bound over the clock of its step, times the
-//! clock now, is a bound now (`docs/derivation.md`, section 11).
+//! surcharge, does. The growth is the product of these factors: a bound over the growth of its step, times the
+//! growth now, is a bound now (`docs/derivation.md`, section 11).
 
-/// How many times the mean of all numbers is the surcharge: more slows the clock, and loosens the bounds.
+/// How many times the mean of all numbers is the surcharge: more slows the growth, and loosens the bounds.
 pub(super) const SURCHARGE: f64 = 3.0;
 
 /// The growth of bounds since the first step.
 #[derive(Debug, Default)]
-pub(super) struct Clock {
+pub(super) struct Growth {
     /// Added to the number of each query, so that no query has little of which it may soon have many times as
     /// much.
     pub(super) surcharge: f64,
@@ -19,14 +19,14 @@ pub(super) struct Clock {
     begun: bool,
 }
 
-impl Clock {
-    /// Takes the clock to the next step, with the numbers of each query before and now, and the surcharge now.
-    pub(super) fn tick(&mut self, numbers: impl Iterator<Item = [f32; 2]>, surcharge: f64) {
+impl Growth {
+    /// Follows the growth to the next step, with the numbers of each query before and now, and the surcharge now.
+    pub(super) fn follow(&mut self, numbers: impl Iterator<Item = [f32; 2]>, surcharge: f64) {
         let factor = |[before, now]: [f32; 2]| {
             (f64::from(now) + surcharge) / (f64::from(before) + self.surcharge)
         };
-        let growth = numbers.map(factor).fold(0.0, f64::max);
-        self.now = if self.begun { self.now * growth } else { 1.0 };
+        let largest = numbers.map(factor).fold(0.0, f64::max);
+        self.now = if self.begun { self.now * largest } else { 1.0 };
         (self.surcharge, self.begun) = (surcharge, true);
     }
 }
@@ -43,21 +43,21 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_number_outgrows_the_clock() {
+    fn no_number_outgrows_the_bounds() {
         let steps = [[4.0, 0.5, 0.0], [1.0, 0.75, 0.25], [0.5, 3.0, 0.0]];
         let surcharges = [2.0, 1.0, 0.5];
-        let mut clock = Clock::default();
+        let mut growth = Growth::default();
         let (mut before, mut kept) = ([0.0; 3], [f64::INFINITY; 3]);
         for (now, surcharge) in steps.into_iter().zip(surcharges) {
-            clock.tick(before.into_iter().zip(now).map(|(a, b)| [a, b]), surcharge);
+            growth.follow(before.into_iter().zip(now).map(|(a, b)| [a, b]), surcharge);
             for (kept, now) in kept.iter_mut().zip(now) {
                 let bound = f64::from(now) + surcharge;
-                assert!(*kept * clock.now >= bound);
-                *kept = bound / clock.now;
+                assert!(*kept * growth.now >= bound);
+                *kept = bound / growth.now;
             }
             before = now;
         }
         // The second query grows most, from 2.5 to 1.75 and from 1.75 to 3.5.
-        assert!((clock.now - 1.4).abs() < 1e-15);
+        assert!((growth.now - 1.4).abs() < 1e-15);
     }
 }

@@ -30,7 +30,7 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
-use super::clock::{Clock, SURCHARGE, no_less};
+use super::growth::{Growth, SURCHARGE, no_less};
 use super::layout::{CHUNK, Layout, Piece};
 use super::lowmem::squares;
 use crate::columns::ColumnClasses;
@@ -50,18 +50,18 @@ pub(super) const FACTS: Facts = Facts {
     name: "residual",
     samples: true,
     baseline: true,
-    memory: Residual::memory,
-    build: |candidates, _| Box::new(Residual::new(candidates)),
+    memory: Pursuit::memory,
+    build: |candidates, _| Box::new(Pursuit::new(candidates)),
     ..Facts::USUAL
 };
 
 /// Judges candidates by the regularised training error.
 #[derive(Debug)]
-pub(super) struct Residual {
+pub(super) struct Pursuit {
     layout: Layout,
     /// The numbers kept of every candidate.
-    kept: Vec<Kept>,
-    terms: Terms,
+    kept: Vec<PursuitKept>,
+    terms: PursuitTerms,
     /// The best candidates of the last step.
     leaders: Vec<u32>,
     evaluated: usize,
@@ -69,46 +69,46 @@ pub(super) struct Residual {
 
 /// The numbers kept of a candidate from step to step.
 #[derive(Debug, Clone, Copy)]
-struct Kept {
+struct PursuitKept {
     /// `|v|^2 R_T / lambda`, with a surcharge for each query, when the queries were last summed, over the
-    /// clock of that step.
+    /// growth of that step.
     bound: f64,
-    last: Reach,
+    last: PursuitReach,
 }
 
 /// How much of the residual a candidate may have, and how much of it is explained, after so many steps.
 #[derive(Debug, Clone, Copy)]
-struct Reach {
+struct PursuitReach {
     /// `|v . r|`, or no less.
     rho: f64,
     /// `|z|^2`, or no less.
     explained: f64,
     steps: u32,
     /// The sums of the queries that it touches, as they were then.
-    sums: QueryTerms,
+    sums: PursuitSums,
 }
 
 /// `|r_Q|^2`, and what the steps that were followed have changed: `sum eta^2 |phi_Q|^2` and `sum |phi_Q|^2`. The last
 /// number is 0: four are added at once.
-type QueryTerms = [f64; 4];
+type PursuitSums = [f64; 4];
 
 /// The numbers of a step that bounds are made of.
 #[derive(Debug, Default)]
-struct Terms {
+struct PursuitTerms {
     /// `t`
     steps: usize,
     /// `|r_Q|^2` of each query, or a little more.
     squares: Vec<f32>,
-    /// The clock of `|r_Q|^2`.
-    clock: Clock,
+    /// The growth of bounds by `|r_Q|^2`.
+    growth: Growth,
     /// `|r_Q|^2` of each query, or a little more, and `eta^2 |phi_Q|^2` and `|phi_Q|^2`, summed over all steps that
     /// have been followed.
-    queries: Vec<QueryTerms>,
+    queries: Vec<PursuitSums>,
     /// `r` and the newest row of `Phi`, by example.
     examples: Vec<[f64; 2]>,
 }
 
-impl Terms {
+impl PursuitTerms {
     /// Describes a state: O(m). Returns whether it has one step more than the last one, or as many.
     fn renew(&mut self, state: &State) -> bool {
         let residual = state.residual();
@@ -119,8 +119,8 @@ impl Terms {
         let sum: f64 = squares.iter().copied().map(f64::from).sum();
         let surcharge = SURCHARGE * sum / squares.len() as f64;
         let numbers = self.squares.iter().zip(&squares);
-        self.clock
-            .tick(numbers.map(|(&before, &now)| [before, now]), surcharge);
+        self.growth
+            .follow(numbers.map(|(&before, &now)| [before, now]), surcharge);
         let added = state.steps().checked_sub(self.steps);
         (self.steps, self.squares) = (state.steps(), squares);
         self.queries.resize(self.squares.len(), [0.0; 4]);
@@ -147,7 +147,7 @@ impl Terms {
     }
 
     /// The sums of the queries that a candidate touches.
-    fn sums(&self, pieces: &[Piece]) -> QueryTerms {
+    fn sums(&self, pieces: &[Piece]) -> PursuitSums {
         let mut sums = [0.0; 4];
         for piece in pieces {
             kernels::add_scaled(&mut sums, 1.0, &self.queries[piece.query as usize]);
@@ -165,7 +165,7 @@ impl Terms {
     }
 }
 
-impl Reach {
+impl PursuitReach {
     /// The value of a candidate that nothing is known of.
     const ANY: Self = Self {
         rho: f64::INFINITY,
@@ -179,7 +179,7 @@ impl Reach {
     /// ```text
     /// |v . (r - r')| <= |v| sum |eta phi_T|    |z|^2 <= |z'|^2 + |v|^2 sum |phi_T|^2    over the steps since
     /// ```
-    fn follow(self, squared_norm: f64, sums: QueryTerms, steps: u32) -> Self {
+    fn follow(self, squared_norm: f64, sums: PursuitSums, steps: u32) -> Self {
         let missed = f64::from(steps - self.steps);
         let change = |of: usize| squared_norm * (sums[of] - self.sums[of]).max(0.0);
         let rho = self.rho + (missed * change(1)).sqrt();
@@ -196,7 +196,7 @@ impl Reach {
 struct Judge<'a> {
     round: &'a Round<'a>,
     layout: &'a Layout,
-    terms: &'a Terms,
+    terms: &'a PursuitTerms,
     /// `y . r`, the error before the step.
     error: f64,
     /// `|y|^2`
@@ -221,16 +221,16 @@ impl Judge<'_> {
     }
 
     /// How far a candidate reaches as far as the queries that it touches tell; `None` where it cannot win so.
-    fn reach(&self, kept: &mut Kept, candidate: usize) -> Option<Reach> {
-        if !self.may_win(kept.bound * self.terms.clock.now, candidate) {
+    fn reach(&self, kept: &mut PursuitKept, candidate: usize) -> Option<PursuitReach> {
+        if !self.may_win(kept.bound * self.terms.growth.now, candidate) {
             return None;
         }
         let pieces = self.layout.pieces(candidate);
         let squared_norm = self.round.candidates.squared_norm(candidate);
         let sums = self.terms.sums(pieces);
-        let surcharges = self.terms.clock.surcharge * pieces.len() as f64;
+        let surcharges = self.terms.growth.surcharge * pieces.len() as f64;
         let size = squared_norm / self.round.state.lambda().value();
-        kept.bound = size * (sums[0] + surcharges) / self.terms.clock.now;
+        kept.bound = size * (sums[0] + surcharges) / self.terms.growth.now;
         // Steps count in 32 bits, as features do.
         let steps = u32::try_from(self.terms.steps).unwrap_or(u32::MAX);
         let reach = kept.last.follow(squared_norm, sums, steps);
@@ -239,14 +239,14 @@ impl Judge<'_> {
     }
 
     /// `rho^2 / s`
-    fn gain(&self, reach: &Reach, candidate: usize) -> f64 {
+    fn gain(&self, reach: &PursuitReach, candidate: usize) -> f64 {
         // |v|^2 - |z|^2 is not negative, but for rounding.
         let unexplained = self.round.candidates.squared_norm(candidate) - reach.explained;
         reach.rho * reach.rho / (self.round.state.lambda().value() + unexplained.max(0.0))
     }
 
     /// Reads a candidate that reaches so far, and keeps how far it reaches; returns whether it may win.
-    fn read(&self, kept: &mut Kept, candidate: usize, mut reach: Reach) -> bool {
+    fn read(&self, kept: &mut PursuitKept, candidate: usize, mut reach: PursuitReach) -> bool {
         let [rho, tau] = self.terms.along(self.round.candidates.column(candidate));
         reach.rho = rho.abs();
         if kept.last.steps + 1 == reach.steps {
@@ -263,10 +263,10 @@ impl Judge<'_> {
         let columns = block.iter().map(|&(own, _)| candidates.column(own));
         let explained = squares(&state.coordinates(&columns.collect::<Vec<_>>()));
         let error = |(&(own, rho), explained): (&(usize, f64), f64)| {
-            let reach = Reach {
+            let reach = PursuitReach {
                 rho,
                 explained,
-                ..Reach::ANY
+                ..PursuitReach::ANY
             };
             (error_left(self.error, self.gain(&reach, own)), explained)
         };
@@ -304,21 +304,21 @@ impl Judge<'_> {
     }
 }
 
-impl Kept {
+impl PursuitKept {
     /// A candidate that nothing is known of.
     const NOTHING: Self = Self {
         bound: f64::INFINITY,
-        last: Reach::ANY,
+        last: PursuitReach::ANY,
     };
 }
 
-impl Residual {
+impl Pursuit {
     /// A strategy before the first step.
     pub(super) fn new(candidates: &ColumnClasses) -> Self {
         Self {
             layout: Layout::new(candidates),
-            kept: vec![Kept::NOTHING; candidates.len()],
-            terms: Terms::default(),
+            kept: vec![PursuitKept::NOTHING; candidates.len()],
+            terms: PursuitTerms::default(),
             leaders: Vec::new(),
             evaluated: 0,
         }
@@ -336,14 +336,14 @@ impl Residual {
 /// The eligible candidates of a chunk, with what is kept of the chunk and where errors go.
 struct Task<'a> {
     first: usize,
-    kept: &'a mut [Kept],
+    kept: &'a mut [PursuitKept],
     eligible: &'a [u32],
     errors: &'a mut [f64],
 }
 
 /// The eligible candidates chunk by chunk.
 fn tasks<'a>(
-    kept: &'a mut [Kept],
+    kept: &'a mut [PursuitKept],
     mut eligible: &'a [u32],
     mut errors: &'a mut [f64],
 ) -> Vec<Task<'a>> {
@@ -379,11 +379,11 @@ fn best(eligible: &[u32], errors: &[f64]) -> Vec<u32> {
     best.into_iter().map(|(_, candidate)| candidate).collect()
 }
 
-impl Strategy for Residual {
+impl Strategy for Pursuit {
     fn errors(&mut self, round: &Round<'_>, eligible: &[u32]) -> Vec<f64> {
         let state = round.state;
         if !self.terms.renew(state) {
-            self.kept.fill(Kept::NOTHING);
+            self.kept.fill(PursuitKept::NOTHING);
         }
         let mut judge = Judge {
             round,
@@ -472,7 +472,7 @@ mod tests {
             let labels: Vec<f64> = (0..200).map(|_| random.random_range(-1.0..1.0)).collect();
             let lambda = Lambda::new(lambda).unwrap();
             let mut state = State::new(&labels, candidates.queries(), lambda, 12);
-            let mut strategy = Residual::new(&candidates);
+            let mut strategy = Pursuit::new(&candidates);
             let mut eligible: Vec<u32> = (0..).take(candidates.len()).collect();
             let mut dismissed = 0;
             for _ in 0..12 {
