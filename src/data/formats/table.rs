@@ -6,6 +6,7 @@
 //! training data, are matched by name in any order. Columns of other names are left out.
 
 use std::borrow::Cow;
+use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
 
 use rankrls_files::error::{Fault, ReadError, quote};
@@ -109,10 +110,9 @@ impl TableRows<'_> {
 
     /// Doubts that a row has its own query where there is one of the identifier `id`.
     fn doubt(&mut self, id: String, row: &Row<'_>, fault: impl FnOnce() -> Fault) {
-        if !self.doubts.contains_key(&id) {
-            self.text.memory += DOUBT + id.len() as u64;
-            let placed = placed(fault(), row.began, row.bytes);
-            self.doubts.insert(id, placed);
+        if let Entry::Vacant(first) = self.doubts.entry(id) {
+            self.text.memory += DOUBT + first.key().len() as u64;
+            first.insert(placed(fault(), row.began, row.bytes));
         }
     }
 
