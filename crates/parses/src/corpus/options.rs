@@ -16,7 +16,7 @@ pub enum Heads {
     #[default]
     Content,
     /// Function words, in trees and candidates alike. The rules of SUD (K. Gerdes, B. Guillaume, S. Kahane and G.
-    /// Perrier, UDW 2018) turn `case`, `mark`, `aux` and `cop`; `docs/formats.md` lists them. Parses of Link
+    /// Perrier, UDW 2018) turn `case`, `mark`, `aux` and `cop`; `docs/parse-features.md` lists them. Parses of Link
     /// Grammar stay: function words are their heads already.
     Function,
 }
