@@ -15,7 +15,7 @@ use crate::error::{Error, Result};
 const STRIP: u64 = if cfg!(test) { 1 << 7 } else { 1 << 16 };
 
 /// Least entries of a strip for each run. To reach the page of fewer takes longer than to read them.
-const VISIT: u64 = if cfg!(test) { 1 } else { 64 };
+const VISIT: u64 = if cfg!(test) { 1 } else { 32 };
 
 /// Most features of a strip that a table counts.
 const NARROW: usize = if cfg!(test) { 1 << 5 } else { 1 << 18 };
