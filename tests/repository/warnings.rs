@@ -88,7 +88,6 @@ fn the_table_has_all_warnings() {
         "{name}: {seen}",
         "{name} {warning}",
         "{}: {warning}",
-        "selection.options.strategy",
         "message, UserWarning",
     ];
     let (mut said, mut others) = (0, Vec::new());

@@ -235,7 +235,7 @@ impl Job<'_> {
             console.warn(format_args!("interrupted before the first step: {NOTHING}"));
             return Ok(session.without_results());
         };
-        let select_seconds = begin.elapsed().as_secs_f64();
+        let seconds = begin.elapsed().as_secs_f64();
         let drawn = plot.complete(|| {
             figure(&selection, summary.unit, &input.train, tested.path.as_ref()).to_svg()
         });
@@ -250,13 +250,7 @@ impl Job<'_> {
             console,
         );
         self.warn(&selection, choice.is_some(), left);
-        let report = self.report(
-            &selection,
-            &summary,
-            choice.as_ref(),
-            &tested,
-            select_seconds,
-        );
+        let report = self.report(&selection, &summary, choice.as_ref(), &tested, seconds);
         session.end(&self.results, &report, || report.text(), saved)
     }
 

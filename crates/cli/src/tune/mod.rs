@@ -425,7 +425,7 @@ impl Done<'_> {
         let (train, selection) = (&input.train, tuned.selection());
         let (metrics, convention) = (args.measures()?, args.convention.known());
         let test_path = self.test_path(&metrics)?;
-        self.warn(selection.options.strategy);
+        self.warn_of_result(selection.options.strategy);
         let test = input.test.as_ref();
         let test = test.map(|test| TestSizes::new(test, &metrics, convention));
         let test = test.zip(test_path.as_ref());
@@ -467,7 +467,7 @@ impl Done<'_> {
     }
 
     /// Warns of the result, whose selection is by `strategy`.
-    fn warn(&self, strategy: StrategyKind) {
+    fn warn_of_result(&self, strategy: StrategyKind) {
         let (console, tuned, train) = (self.session.console, self.tuned, &self.input.train);
         let options = self.tuning.options;
         let folds = self.cross_validated.is_some() || options.holdout.drawn_by().is_some();
