@@ -5,32 +5,31 @@ use crate::data::{Column, Queries};
 use crate::linalg::centring::centre;
 use crate::linalg::kernels;
 
-/// A column to be added, in any form that centres to it: as a strategy's own
-/// candidate, or as it came from another process.
+/// A column to add, in any form that centres to it: a strategy's own candidate, or a column from another process.
 #[derive(Debug, Clone, Copy)]
 pub struct Addition<'a> {
     /// 0-based feature.
     pub feature: u32,
     /// The sparse column, not centred.
     pub column: Column<'a>,
-    /// The column is this times the feature's own, which a scale of columns makes of it.
+    /// The column is this factor times the feature's own column. A scale of columns makes the difference.
     pub factor: f64,
 }
 
-/// The effect of the last addition, for strategies that keep caches up to date.
+/// The effect of the last addition, by which strategies update their caches.
 #[derive(Debug, Clone)]
 pub struct LastStep {
-    /// The new row of `Phi`, `m`.
+    /// The new row of `Phi`, `m` numbers.
     pub phi: Vec<f64>,
-    /// `psi_Q = T_Q phi_Q` with `T_Q` from before the addition, `m`.
+    /// `psi_Q = T_Q phi_Q` with `T_Q` from before the addition, `m` numbers.
     pub psi: Vec<f64>,
-    /// `B_Q = phi_Q . psi_Q`, `q`.
+    /// `B_Q = phi_Q . psi_Q`, `q` numbers.
     pub leverage: Vec<f64>,
-    /// `nu_Q = 1 / (1 - B_Q)`, `q`.
+    /// `nu_Q = 1 / (1 - B_Q)`, `q` numbers.
     pub nu: Vec<f64>,
     /// `phi . y^`.
     pub eta: f64,
-    /// The newest row of `F^-1`, `t`: `phi = X_S weights`, with the new feature.
+    /// The newest row of `F^-1`, `t` numbers: `phi = X_S weights`, with the new feature.
     pub weights: Vec<f64>,
 }
 
@@ -49,17 +48,17 @@ impl LastStep {
     }
 }
 
-/// The numbers of a new feature that all queries share.
+/// The numbers of a new feature for all queries.
 pub(super) struct NewFeature {
     /// `sqrt(s)`
     pub(super) root: f64,
     /// `rho / sqrt(s)`
     pub(super) eta: f64,
-    /// `lambda / s`: no `1 - B_Q` is less.
+    /// `lambda / s`, the least value of any `1 - B_Q`.
     pub(super) least_slack: f64,
     /// The first row of the query that holds the whole column, if one does.
     pub(super) sole_query: Option<usize>,
-    /// Whether `p` is looked after by `QueryFactors`.
+    /// Whether `QueryFactors` maintain `p`.
     pub(super) has_factors: bool,
 }
 
@@ -126,7 +125,7 @@ fn leave_query(feature: &NewFeature, query: OfQuery<'_>) -> (f64, f64) {
     let OfQuery { phi, psi, .. } = query;
     let sole = feature.sole_query == Some(query.first);
     if sole {
-        // T_Q u_Q = v_Q: no other query has the column.
+        // T_Q u_Q = v_Q, because no other query has the column.
         fill_centred(query.entries, query.first, psi);
         for psi in &mut *psi {
             *psi /= feature.root;
@@ -140,7 +139,7 @@ fn leave_query(feature: &NewFeature, query: OfQuery<'_>) -> (f64, f64) {
         // The model without this query gives the feature weight 0.
         (1.0 / feature.least_slack, 0.0)
     } else {
-        // s - b_Q >= lambda, so this is the bound that rounding must not cross.
+        // s - b_Q >= lambda gives this bound. Rounding must not cross it.
         let nu = 1.0 / (1.0 - leverage).max(feature.least_slack);
         let along = kernels::dot(phi, query.holdout);
         (nu, nu * (feature.eta - along))
@@ -151,7 +150,7 @@ fn leave_query(feature: &NewFeature, query: OfQuery<'_>) -> (f64, f64) {
     (leverage, nu)
 }
 
-/// `v_Q`: the `entries` of a query whose rows begin at `first`, centred.
+/// `v_Q`: the centred `entries` of a query whose rows begin at `first`.
 #[inline(always)]
 pub(super) fn fill_centred(entries: Column<'_>, first: usize, v: &mut [f64]) {
     v.fill(0.0);

@@ -1,4 +1,4 @@
-//! How values of settings are read on a command line, and the help that is made of lists.
+//! Reads the values of settings on a command line, and makes help of lists.
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 

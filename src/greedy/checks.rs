@@ -1,4 +1,4 @@
-//! Refusals of numbers that a selection cannot compute with, and of options for nothing.
+//! Refusals of numbers beyond computation, and of options without effect.
 
 use rankrls_files::{Parameter, Remedy};
 
@@ -7,7 +7,7 @@ use crate::error::{Error, Result};
 use crate::greedy::{StrategyKind, WeightTarget};
 use crate::lambda::Lambda;
 
-/// Parameters that nothing may heed.
+/// Parameters that may have no effect.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Idle {
     Blend,
@@ -18,7 +18,7 @@ pub(super) enum Idle {
     Strategy,
 }
 
-/// The refusal of a parameter that no strategy to be tried heeds: with the settings that it goes with.
+/// The refusal of a parameter that no tried strategy uses. It names the settings that use it.
 pub(super) fn no_effect(parameter: Idle) -> Error {
     let distil = Remedy::Set(Parameter::Strategy, StrategyKind::Distil.name());
     let cross_fitted = Remedy::Set(Parameter::Refit, WeightTarget::CrossFitted.name());

@@ -1,4 +1,4 @@
-//! What folds have chosen of a selection: a plain value, which reports and models keep.
+//! The folds' choice for a selection, as a plain value for reports and models.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,56 +6,56 @@ use super::is_default;
 use crate::lambda::Ridge;
 use crate::metrics::Measure;
 
-/// The choice of what was not given of a selection, and all that was tried for it. Values are means of the measure
+/// The choice of all open settings of a selection, and all that was tried for it. Values are means of the measure
 /// over queries that the models had not seen.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Choice {
-    /// The measure that models were judged by.
+    /// The measure that judged the models.
     pub measure: Measure,
-    /// Folds of the queries; each is predicted by models of the others.
+    /// Number of folds of the queries. Models on the others predict each fold.
     pub folds: usize,
-    /// The seed by which the folds, and the queries that take part, were drawn.
+    /// The seed of the folds and of the queries that take part.
     pub seed: u64,
-    /// Features of each model.
+    /// Number of features of each model.
     pub k: usize,
-    /// Rows that took part.
+    /// Number of rows that took part.
     pub rows: usize,
-    /// Queries that took part.
+    /// Number of queries that took part.
     pub queries: usize,
-    /// The scales of columns; empty where one was given.
+    /// The tried scales of columns. Empty if one was given.
     #[serde(default, skip_serializing_if = "is_default")]
     pub scale: Vec<Tried>,
-    /// The scales of labels; empty where one was given.
+    /// The tried scales of labels. Empty if one was given.
     #[serde(default, skip_serializing_if = "is_default")]
     pub label_scale: Vec<Tried>,
-    /// The strategies, where `exact` is the fastest exact one; empty where one was given.
+    /// The tried strategies, where `exact` is the fastest exact one. Empty if one was given.
     #[serde(default, skip_serializing_if = "is_default")]
     pub strategy: Vec<Tried>,
-    /// The ridge parameters that were tried with the chosen setting, ascending.
+    /// The ridge parameters tried under the chosen setting, ascending.
     pub lambda: Vec<Tried>,
-    /// Why nothing was chosen, if nothing was.
+    /// Why nothing was chosen, if that is so.
     #[serde(default, skip_serializing_if = "is_default")]
     pub reason: Option<String>,
 }
 
-/// A value of an option, with the best that was found with it.
+/// A value of an option, and the best result with it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Tried {
-    /// The value, as the option has it.
+    /// The value, as in the option.
     pub name: String,
     /// The best ridge parameter with it.
     #[serde(default, skip_serializing_if = "is_default")]
     pub lambda: Option<Ridge>,
-    /// The mean over queries; `None` where no model could be judged.
+    /// The mean over queries. `None` if no model could be judged.
     pub value: Option<f64>,
     /// Its standard error.
     pub standard_error: Option<f64>,
-    /// Whether it was chosen; of no ridge parameter.
+    /// Whether it was chosen. Never set for ridge parameters.
     #[serde(default, skip_serializing_if = "is_default")]
     pub chosen: bool,
-    /// Why it was left out, if it was.
+    /// Why it was left out, if that is so.
     #[serde(default, skip_serializing_if = "is_default")]
     pub reason: Option<String>,
 }

@@ -1,4 +1,4 @@
-//! The criterion of a step where it ranks: how the leave-query-out predictions with each candidate are judged.
+//! A step's criterion that ranks: it judges the leave-query-out predictions with each candidate.
 
 use super::State;
 use super::gain::{QuerySums, Terms};
@@ -11,7 +11,7 @@ pub(super) struct BlockRanking<'a> {
     state: &'a State,
     /// Values by candidate and query.
     values: [Vec<Option<f64>>; LANES],
-    /// One candidate's predictions for the query at hand.
+    /// One candidate's predictions for the present query.
     predictions: Vec<f64>,
 }
 
@@ -25,9 +25,9 @@ impl<'a> BlockRanking<'a> {
         }
     }
 
-    /// Ranks a query whose leave-query-out residual becomes `p_Q - beta_Q T_Q u_Q`. `tu` may be longer than
-    /// the query; further rows are ignored. A weight of the query scales all its predictions. It is divided
-    /// out, because the tolerance of ties is a share of the predictions.
+    /// Ranks a query whose leave-query-out residual becomes `p_Q - beta_Q T_Q u_Q`. Ignores rows of `tu` beyond the
+    /// query. The weight of the query scales all its predictions. It is divided out, because the tolerance of ties
+    /// is a share of the predictions.
     pub(super) fn add(
         &mut self,
         query: u32,
@@ -51,8 +51,7 @@ impl<'a> BlockRanking<'a> {
         }
     }
 
-    /// The distance to a perfect ranking, by candidate; nan where nothing is defined, which
-    /// never wins.
+    /// The distance to a perfect ranking, by candidate. It is nan, which never wins, if no query has a value.
     pub(super) fn losses(self) -> Lanes {
         let mean = |values| Score::of(values).mean.unwrap_or(f64::NAN);
         self.values.map(|values| self.judge.shortfall(mean(values)))

@@ -3,7 +3,7 @@
 /// Terms of the series of a kernel.
 const TERMS: usize = 22;
 
-/// Values, ascending, each with its count.
+/// Ascending values, each with its count.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Sample {
     pub(super) values: Vec<f64>,
@@ -13,7 +13,7 @@ pub(super) struct Sample {
 }
 
 impl Sample {
-    /// `values` in any order, and `zeros` zeros more.
+    /// `values` in any order, and `zeros` more zeros.
     pub(super) fn new(mut values: Vec<f64>, zeros: usize) -> Self {
         values.resize(values.len() + zeros, 0.0);
         values.sort_unstable_by(f64::total_cmp);
@@ -30,9 +30,9 @@ impl Sample {
         self.values.is_empty()
     }
 
-    /// Silverman's rule of thumb (*Density Estimation for Statistics and Data Analysis*, 1986,
-    /// equation 3.31): `0.9 min(sd, IQR / 1.34) n^(-1/5)`, of the deviation alone where the quartiles
-    /// agree. `None` for values that are all equal, or too large for numbers.
+    /// Silverman's rule of thumb (*Density Estimation for Statistics and Data Analysis*, 1986, equation 3.31): `0.9
+    /// min(sd, IQR / 1.34) n^(-1/5)`. If the quartiles agree, it uses only the deviation. `None` for values that
+    /// are all equal, or too large to compute with.
     pub(super) fn bandwidth(&self) -> Option<f64> {
         if self.values.len() < 2 {
             return None;
@@ -51,7 +51,7 @@ impl Sample {
         (bandwidth > 0.0 && bandwidth.is_finite()).then_some(bandwidth)
     }
 
-    /// The quantile of a `share`, linear between order statistics. Not for an empty sample.
+    /// The quantile of a `share`, linear between order statistics. The sample must not be empty.
     fn quantile(&self, share: f64) -> f64 {
         let place = share * (self.size - 1.0);
         let at = |place: f64| {
@@ -70,12 +70,11 @@ impl Sample {
         low + part * (at(place.ceil()) - low)
     }
 
-    /// `sum_j exp(-((x - x_j) / h)^2 / 2)` over the sample at each of `points` `x`, which ascend.
+    /// `sum_j exp(-((x - x_j) / h)^2 / 2)` over the sample at each of the ascending `points` `x`.
     ///
-    /// Points within `h / 2` of a centre `c` share the sums over the sample: with `a = (x - c) / h`
-    /// and `b = (x_j - c) / h` the kernel is `exp(-a^2 / 2) sum_k a^k (b^k / k!) exp(-b^2 / 2)`
-    /// (Greengard and Strain, *The Fast Gauss Transform*, 1991, equation 9). Terms that are left
-    /// out are less than 1e-16 of a kernel's peak.
+    /// Points within `h / 2` of a centre `c` share the sums over the sample. With `a = (x - c) / h` and `b = (x_j -
+    /// c) / h` the kernel is `exp(-a^2 / 2) sum_k a^k (b^k / k!) exp(-b^2 / 2)` (Greengard and Strain, *The Fast
+    /// Gauss Transform*, 1991, equation 9). Omitted terms are below 1e-16 of a kernel's peak.
     pub(super) fn kernel_sums(&self, bandwidth: f64, points: &[f64]) -> Vec<f64> {
         let mut sums = Vec::with_capacity(points.len());
         let mut rest = points;
@@ -88,7 +87,7 @@ impl Sample {
             sums.extend(rest[..near].iter().map(|point| {
                 let a = (point - centre) / bandwidth;
                 let series = shared.iter().rev().fold(0.0, |sum, term| sum * a + term);
-                // Rounding may take a sum that is next to nothing below it.
+                // Rounding may take a tiny sum below 0.
                 ((-0.5 * a * a).exp() * series).max(0.0)
             }));
             rest = &rest[near..];
@@ -131,11 +130,11 @@ mod tests {
 
     #[test]
     fn bandwidths_are_silvermans() {
-        // `bw.nrd0` of R.
+        // The rule `bw.nrd0` of R.
         let bandwidth = |values: &[f64]| Sample::new(values.to_vec(), 0).bandwidth();
         let found = bandwidth(&[0.1, 0.4, 0.35, 0.2]).unwrap();
         assert!((found - 0.093_914_054_097_145_7).abs() < 1e-15);
-        // Quartiles that agree.
+        // Equal quartiles.
         let deviation = (8.0_f64 / 9.0).sqrt() * 0.9 * 9.0_f64.powf(-0.2);
         let found = bandwidth(&[0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 8.0_f64.sqrt()]);
         assert!((found.unwrap() - deviation).abs() < 1e-12);

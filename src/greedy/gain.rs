@@ -1,6 +1,6 @@
-//! Equation (*) of `docs/derivation.md`, section 4, of several candidates side by side.
+//! Equation (*) of `docs/derivation.md`, section 4, for several candidates side by side.
 
-/// The sums that a query adds to equation (*), of each candidate.
+/// The sums that a query adds to equation (*), for each candidate.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct QuerySums<const N: usize> {
     /// `u_Q . p_Q`
@@ -47,7 +47,7 @@ impl<const N: usize> QuerySums<N> {
         }
     }
 
-    /// Takes one candidate's sums from `other`.
+    /// Copies one candidate's sums from `other`.
     #[inline(always)]
     pub(super) fn take_lane(&mut self, lane: usize, other: &Self) {
         self.a[lane] = other.a[lane];
@@ -56,8 +56,8 @@ impl<const N: usize> QuerySums<N> {
         self.d[lane] = other.d[lane];
     }
 
-    /// Adds an example where the terms have the sums of the other queries already: `a` and `b` would take
-    /// the query out of them again, and stay 0.
+    /// Adds an example if the terms already have the sums of the other queries. `a` and `b` would remove the query
+    /// from them again, and stay 0.
     #[inline(always)]
     pub(super) fn add_left_out(&mut self, tu: &[f64; N], p: f64) {
         for (lane, tu) in tu.iter().enumerate() {
@@ -67,21 +67,21 @@ impl<const N: usize> QuerySums<N> {
     }
 }
 
-/// The terms of equation (*) besides the sums of a query, of each candidate: the same for all queries, but
-/// where each query has a factor of its own (`query_factors.rs`).
+/// The terms of equation (*) besides a query's sums, for each candidate. They are the same for all queries, unless
+/// each query has its own factor (`query_factors.rs`).
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Terms<const N: usize> {
     /// `s = lambda + |v|^2 - |z|^2`
     pub(super) s: [f64; N],
     /// `rho = v . r`
     pub(super) rho: [f64; N],
-    /// The query that holds the whole column, or `u32::MAX`.
+    /// The only query of the column, or `u32::MAX`.
     pub(super) sole: [u32; N],
     pub(super) lambda: f64,
 }
 
 impl<const N: usize> Terms<N> {
-    /// The terms of columns that are 0.
+    /// The terms of zero columns.
     pub(super) fn new(lambda: f64) -> Self {
         Self {
             s: [lambda; N],
@@ -91,14 +91,14 @@ impl<const N: usize> Terms<N> {
         }
     }
 
-    /// `beta_Q`, the weight of each candidate in the model trained without `Q`: 0 where no other query
-    /// has the candidate.
+    /// `beta_Q`, the weight of each candidate in the model trained without `Q`. It is 0 if no other query has the
+    /// candidate.
     #[inline(always)]
     pub(super) fn betas(&self, query: u32, sums: &QuerySums<N>) -> [f64; N] {
         let mut betas = [0.0; N];
         for (lane, beta) in betas.iter_mut().enumerate() {
             if self.sole[lane] != query {
-                // s - b_Q >= lambda but for rounding (section 6).
+                // s - b_Q >= lambda, except for rounding (section 6).
                 let slack = (self.s[lane] - sums.b[lane]).max(self.lambda);
                 *beta = (self.rho[lane] - sums.a[lane]) / slack;
             }
@@ -106,7 +106,7 @@ impl<const N: usize> Terms<N> {
         betas
     }
 
-    /// `2 beta_Q c_Q - beta_Q^2 d_Q`, what the query adds to `e(S) - e(S + v)`.
+    /// `2 beta_Q c_Q - beta_Q^2 d_Q`, the query's part of `e(S) - e(S + v)`.
     #[inline(always)]
     pub(super) fn gained(&self, query: u32, sums: &QuerySums<N>) -> [f64; N] {
         let mut gained = self.betas(query, sums);

@@ -1,4 +1,4 @@
-//! Columns that a selection has to have: it takes them first, without a search.
+//! Included columns, which a selection takes first, without a search.
 
 use rankrls_files::Parameter;
 
@@ -47,7 +47,7 @@ impl GreedyRankRls {
         found.map_err(|error| error.within(format_args!("{INCLUDE}: ")))
     }
 
-    /// The columns to include, which have to be of different candidates of `data`.
+    /// The columns to include, which must belong to different candidates of `data`.
     pub(super) fn included_among(
         &self,
         candidates: &ColumnClasses,

@@ -2,7 +2,7 @@
 //!
 //! Queries are kept in runs of some thousand rows: going from one query to the next reads on in the same arrays.
 //!
-//! Kernels take `L` vectors side by side, a lane each. Lanes never meet.
+//! Kernels take `L` vectors side by side, one a lane. Lanes never mix.
 
 use std::ops::Range;
 
@@ -13,10 +13,10 @@ use crate::linalg::kernels;
 /// Rows computed together in registers.
 const TILE: usize = 4;
 
-/// `X_{S,Q}`, not centred, by rows: all numbers where half of them or more are not 0, else those alone.
+/// `X_{S,Q}`, not centred, by rows. It has all numbers if at least half of them are not 0, otherwise only those.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct SelectedRows<'a> {
-    /// Where each row ends in `steps` and `values`; empty where rows have all numbers.
+    /// The end of each row in `steps` and `values`. Empty if rows have all numbers.
     ends: &'a [usize],
     /// The steps of `values`; none where rows have all numbers.
     steps: &'a [u32],
@@ -58,7 +58,7 @@ impl SelectedRows<'_> {
         place.map_or(0.0, |place| values[place])
     }
 
-    /// `x += X_{S,Q}' v_Q` for the entries of `v` in a query whose rows begin at `first`; of the first `x.len()`
+    /// `x += X_{S,Q}' v_Q` for the entries of `v` in a query whose rows begin at `first`, in the first `x.len()`
     /// steps.
     #[inline(always)]
     pub(super) fn add_products(&self, entries: Column<'_>, first: usize, x: &mut [f64]) {
@@ -82,7 +82,7 @@ impl SelectedRows<'_> {
         }
     }
 
-    /// A row, times a number.
+    /// Adds a row times a number.
     #[inline(always)]
     fn add_row(&self, row: usize, value: f64, x: &mut [f64]) {
         if self.is_whole() {
@@ -123,7 +123,7 @@ impl SelectedRows<'_> {
     }
 }
 
-/// Gives `take` each number of `out` with that of `M y`, for as many rows of `M` as `out` has.
+/// Hands `take` each number of `out` with the number of `M y`, for as many rows of `M` as `out` has.
 #[inline(always)]
 fn multiply<const L: usize>(
     m: &[f64],
@@ -156,7 +156,7 @@ fn multiply_tile<const L: usize, const ROWS: usize>(m: &[f64], y: &[[f64; L]]) -
         *row = cells;
     }
     if L == 1 {
-        // More sums, as there is one lane.
+        // A single lane allows more sums.
         for (product, row) in products.iter_mut().zip(rows) {
             *product = [kernels::dot(row, y.as_flattened()); L];
         }
@@ -170,17 +170,17 @@ fn multiply_tile<const L: usize, const ROWS: usize>(m: &[f64], y: &[[f64; L]]) -
     products
 }
 
-/// `T_Q = I + S S'`. `S` has a column for each step, as long as the matrix itself would take more room.
+/// `T_Q = I + S S'`. `S` has a column for each step, until the matrix itself takes less room.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Transform<'a> {
-    /// Columns of `S` one after the other, or `T_Q`.
+    /// Consecutive columns of `S`, or `T_Q`.
     numbers: &'a [f64],
     rows: usize,
 }
 
 impl Transform<'_> {
-    /// Most numbers for a query of so many rows after so many steps: the matrix itself from the step on at which
-    /// the columns are half of it. They are there still while it is made.
+    /// Most numbers for a query with these rows after these steps. The matrix itself replaces the columns once they
+    /// are half of it. The columns still exist while it is made.
     pub(super) fn most_numbers(rows: usize, steps: usize) -> usize {
         let square = rows.saturating_mul(rows);
         if steps.saturating_mul(2) < rows {
@@ -221,12 +221,12 @@ impl Transform<'_> {
 pub(super) struct QueryMatrices<'a> {
     pub(super) selected: SelectedRows<'a>,
     pub(super) transform: Transform<'a>,
-    /// `trace(T_Q - I)`, which is no less than its norm.
+    /// `trace(T_Q - I)`, which is at least its norm.
     pub(super) trace: f64,
 }
 
 impl QueryMatrices<'_> {
-    /// How many products `X_{S,Q} theta` and `T_Q u` take together.
+    /// Number of products in `X_{S,Q} theta` and `T_Q u` together.
     pub(super) fn products(&self) -> usize {
         let times = if self.transform.is_whole() { 1 } else { 2 };
         self.selected.values.len() + times * self.transform.numbers.len()
@@ -267,7 +267,7 @@ impl Selected {
         is_thin: bool,
     ) {
         self.means.extend_from_slice(before.means);
-        // Steps count in 32 bits, as features do.
+        // Steps fit in 32 bits, like features.
         let step = u32::try_from(before.width).unwrap_or(u32::MAX);
         if !entries.rows.is_empty() {
             let sum: f64 = entries.values.iter().sum();
@@ -516,7 +516,7 @@ fn add_outer(matrix: &mut [f64], nu: f64, psi: &[f64]) {
     }
 }
 
-/// Makes room for so many numbers more, and now and then for a quarter of all beyond them.
+/// Makes room for `more` numbers, and sometimes for a quarter of all beyond them.
 fn grow(numbers: &mut Vec<f64>, more: usize) {
     let length = numbers.len() + more;
     if length > numbers.capacity() {

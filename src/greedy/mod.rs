@@ -1,12 +1,11 @@
-//! Greedy selection: options, strategies and what is found.
+//! Greedy selection: options, strategies and results.
 //!
-//! [`GreedyRankRls::fit`] is the short way. [`job`] is for front ends, which find
-//! candidates, watch selections and go on with them; [`strategy`] for strategies of your own.
+//! [`GreedyRankRls::fit`] is the short way. [`job`] is for front ends, which find candidates, watch selections and
+//! resume them. [`strategy`] is for your own strategies.
 //!
-//! A strategy keeps whatever it wants for each candidate; everything that belongs to the examples
-//! is in the [`State`]. In a step the driver asks the strategy for the
-//! [`errors`](strategy::Strategy::errors), adds the column of the least one to the state and lets the
-//! strategy [`adopt`](strategy::Strategy::adopt) the change.
+//! A strategy keeps data for each candidate as it likes. The [`State`] has everything about the examples. In a step
+//! the driver asks the strategy for the [`errors`](strategy::Strategy::errors) and adds the column of the least
+//! error to the state. Then the strategy [adopts](strategy::Strategy::adopt) the change.
 
 mod addition;
 #[cfg(feature = "clap")]
@@ -48,8 +47,7 @@ pub(crate) use strategy::{Own, Round, Shape, Strategy, Work};
 pub(crate) use teacher::Labels;
 use test_path::TestPath;
 
-/// Selections as jobs of front ends: among candidates that were found before, with their memory known
-/// beforehand, watched, measured and gone on with.
+/// Selections as jobs of front ends: on candidates found before, with known memory, watched, measured and resumed.
 pub mod job {
     pub use super::path::{Each, Selecting, select, select_among, unwatched};
     pub use super::plan::{Estimate, Plan, estimates, plan};

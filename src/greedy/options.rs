@@ -18,9 +18,8 @@ use crate::metrics::{Convention, Judge, Measure, Metric, check_labels, predictio
 
 /// What to select, and how.
 ///
-/// A setting is written here: its comment is its help. The arguments of `select` and
-/// `tune`, models, reports and the descriptions of Python's parameters come from here. `k` and
-/// `lambda` are arguments of each command, which have one of them or several.
+/// The comment of a setting is its help. The arguments of `select` and `tune`, models, reports and Python's
+/// parameters come from here. `k` and `lambda` are arguments of each command, which take one or several.
 ///
 /// ```
 /// use rankrls::data::sample;
@@ -47,13 +46,13 @@ pub struct GreedyRankRls {
     )]
     #[cfg_attr(feature = "clap", arg(value_parser = args::strategy()))]
     pub strategy: StrategyKind,
-    /// Ridge parameter. Where it is `None`, [`tune::choose`](crate::tune::choose) chooses it by folds, and all else
-    /// that may be chosen and is not given: scale, label scale and strategy.
+    /// Ridge parameter. If it is `None`, [`tune::choose`](crate::tune::choose) chooses it by folds, and every other
+    /// open setting: scale, label scale and strategy.
     // Commands take one, or several.
     #[serde(skip_serializing_if = "is_default")]
     #[cfg_attr(feature = "clap", arg(skip))]
     pub lambda: Option<Ridge>,
-    /// How many features to select.
+    /// Number of features to select.
     #[serde(skip_serializing_if = "is_default")]
     #[cfg_attr(feature = "clap", arg(skip))]
     pub k: usize,
@@ -115,28 +114,28 @@ pub struct GreedyRankRls {
     #[cfg_attr(feature = "clap", arg(hide_possible_values = true))]
     #[cfg_attr(feature = "clap", arg(value_parser = args::one_of(WeightTarget::ALL, WeightTarget::name)))]
     pub weight_target: Option<WeightTarget>,
-    /// Ridge parameter of cross-fitted weights; by default 1/64u. `docs/evidence.md` has what others give: no front
-    /// end asks for it, for the share of the labels, or for the teacher's ridge parameters.
+    /// Ridge parameter of cross-fitted weights, by default 1/64u. `docs/evidence.md` has the results of others. No
+    /// front end offers it, the share of the labels, or the teacher's ridge parameters.
     #[serde(rename = "refit_lambda", skip_serializing_if = "is_default")]
     #[cfg_attr(feature = "clap", arg(skip))]
     pub weight_lambda: Option<Ridge>,
-    /// Share of the labels in the target of the strategy `distil`, from 0 to 1; by default 0.2, and 0.4 from 500
-    /// queries on. The rest is the teacher's.
+    /// Share of the labels in the target of the strategy `distil`, from 0 to 1. The teacher has the rest. By
+    /// default 0.2, and 0.4 from 500 queries on.
     #[serde(skip_serializing_if = "is_default", deserialize_with = "share")]
     #[cfg_attr(feature = "clap", arg(skip))]
     pub blend: Option<f64>,
-    /// Ridge parameters of the teacher, RankRLS on all columns, which takes the one of least hold-out error; by default
-    /// 1/64u..4u:2, and on past an edge while that is best.
+    /// Ridge parameters of the teacher, RankRLS on all columns. It takes the one of least hold-out error. By
+    /// default 1/64u..4u:2, and further past an edge while the best is there.
     #[serde(skip_serializing_if = "is_default")]
     #[cfg_attr(feature = "clap", arg(skip))]
     pub teacher_lambda: Option<Lambdas>,
-    /// Bytes that data, candidates and strategy may take together, and what else is in use.
+    /// Bytes that data, candidates and strategy may take together, and the bytes held already.
     #[serde(rename = "max_memory", skip_serializing)]
     #[cfg_attr(feature = "clap", arg(skip))]
     pub memory: Memory,
 }
 
-/// The heading of what is learnt from, in help.
+/// The heading of labels and teacher in help.
 #[cfg(feature = "clap")]
 const TEACHING: &str = "Labels and teacher";
 
@@ -151,7 +150,7 @@ fn share<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<f64>, D::E
     }
 }
 
-/// Whether a setting is as it is where nobody gives it: such settings are not written.
+/// Whether a setting has its default value, which is not written.
 pub(crate) fn is_default<T: Default + PartialEq>(value: &T) -> bool {
     *value == T::default()
 }
@@ -164,14 +163,14 @@ pub(crate) fn check_several(queries: &Queries) -> Result<()> {
     }
 }
 
-/// The seed of random draws where nobody gives another.
+/// The default seed of random draws.
 const SEED: u64 = 1;
 
 impl GreedyRankRls {
-    /// Selection of `k` features with ridge parameter `lambda`: columns and labels as they are, by the fastest exact
-    /// strategy that fits into memory, without a limit. Every step takes the least squared error of
-    /// all candidates; queries weigh alike; the seed is 1. `None` for lambda: folds choose it, the scales of columns and
-    /// labels, and the strategy.
+    /// Selection of `k` features with ridge parameter `lambda`. Columns and labels stay unchanged, and the strategy
+    /// is the fastest exact one that fits into memory, without a limit. Every step takes the least squared error of
+    /// all candidates. Queries weigh alike, and the seed is 1. If lambda is `None`, folds choose it, the scales of
+    /// columns and labels, and the strategy.
     pub fn new(k: usize, lambda: impl Into<Option<Ridge>>) -> Self {
         Self {
             k,
@@ -185,8 +184,7 @@ impl GreedyRankRls {
         self.seed.unwrap_or(SEED)
     }
 
-    /// The settings that somebody gave, by name and as in JSON. Strategy, lambda and the number of features are
-    /// left out.
+    /// The given settings, by name and as in JSON, without strategy, lambda and number of features.
     pub fn given(&self) -> Vec<(String, Value)> {
         let Ok(Value::Object(mut settings)) = serde_json::to_value(self) else {
             return Vec::new();
@@ -195,12 +193,12 @@ impl GreedyRankRls {
         settings.into_iter().collect()
     }
 
-    /// Whether folds are to choose: nobody gave a ridge parameter.
+    /// Whether folds choose, because no ridge parameter was given.
     pub fn needs_folds(&self) -> bool {
         self.lambda.is_none()
     }
 
-    /// The ridge parameter among `candidates`; refuses one that only folds could choose.
+    /// The ridge parameter for `candidates`. Refuses an open one, which only folds could choose.
     pub fn lambda_of(&self, candidates: &ColumnClasses) -> Result<Lambda> {
         let given = self.lambda.map(|ridge| ridge.lambda(candidates.unit()));
         given.ok_or_else(|| {
@@ -211,14 +209,14 @@ impl GreedyRankRls {
         })
     }
 
-    /// The measure by which folds choose what is not given.
+    /// The measure by which folds choose.
     pub fn judged_by(&self) -> Measure {
         let ranking = Some(self.criterion).filter(|criterion| *criterion != Measure::Squared);
         let usual = ranking.unwrap_or(Metric::CONCORDANCE.into());
         self.choose_by.unwrap_or(usual)
     }
 
-    /// Whether somebody wants columns in units of their own: gave no scale with a ridge parameter, or `none`.
+    /// Whether columns should keep their units: the scale is `none`, or it is open with a given ridge parameter.
     pub fn keeps_units(&self) -> bool {
         self.scale
             .map_or(self.lambda.is_some(), |scale| scale.is_none())
@@ -229,25 +227,25 @@ impl GreedyRankRls {
         self.scale.unwrap_or_default()
     }
 
-    /// The candidates among the features of `dataset`, weighted and scaled as asked. Refuses them where the memory
-    /// of the options does not allow them besides the data.
+    /// The candidates among the features of `dataset`, weighted and scaled by these options. Refuses candidates
+    /// beyond the memory left by the data.
     pub fn candidates(&self, dataset: &Dataset<'_>) -> Result<ColumnClasses> {
         let (weight, scale) = (self.query_weight, self.column_scale());
         ColumnClasses::within(dataset, weight, scale, self.memory)
     }
 
-    /// Whether candidates are all that the selection needs of the columns. Folds that are to choose need
-    /// the data, and so does a strategy that judges columns as the data have them.
+    /// Whether the selection needs only the candidates. Folds that choose need the data, and so does a strategy
+    /// that judges original columns.
     pub fn needs_only_candidates(&self) -> bool {
         !self.needs_folds() && !self.needs_data()
     }
 
-    /// Whether the strategy judges columns as the data have them.
+    /// Whether the strategy judges original columns.
     pub(crate) fn needs_data(&self) -> bool {
         self.strategy.needs_grades()
     }
 
-    /// Refuses a strategy that cannot do what is asked.
+    /// Refuses a strategy that cannot do the requested selection.
     pub fn check_strategy(&self) -> Result<()> {
         let strategy = self.strategy;
         ensure!(
@@ -267,9 +265,8 @@ impl GreedyRankRls {
         Ok(())
     }
 
-    /// Refuses parameters that were given for nothing: that none of the `strategies` to be tried has a use for.
-    /// Whether scores of a `teacher` and `validation` rows were given
-    /// is for the caller to say: data may have them for other selections.
+    /// Refuses parameters that none of the tried `strategies` uses. The caller says whether a `teacher` and
+    /// `validation` rows were given: the data may have them for other selections.
     pub fn check_effects(
         &self,
         strategies: &[StrategyKind],
@@ -301,7 +298,7 @@ impl GreedyRankRls {
         idle.map_or(Ok(()), |(_, parameter)| Err(no_effect(parameter)))
     }
 
-    /// Refuses options out of their ranges, whatever the data.
+    /// Refuses options out of range for any data.
     pub fn check(&self) -> Result<()> {
         ensure!(
             self.k > 0,
@@ -329,7 +326,7 @@ impl GreedyRankRls {
         self.check_strategy()
     }
 
-    /// Refuses what these `candidates` of `data` are not for.
+    /// Refuses options that these `candidates` of `data` do not allow.
     pub(super) fn check_for(&self, candidates: &ColumnClasses, data: &Dataset<'_>) -> Result<()> {
         self.check()?;
         let queries = candidates.queries();
@@ -351,19 +348,19 @@ impl GreedyRankRls {
         check_several(queries)
     }
 
-    /// Whether leave-query-out predictions are biased, as a teacher has seen all labels, or do not
-    /// know of the weights, as they are fitted to something else.
+    /// Whether leave-query-out predictions are biased. A teacher has seen all labels, and weights may be fitted to
+    /// something else.
     pub fn is_biased(&self) -> bool {
         self.strategy.distils() || self.weight_target == Some(WeightTarget::CrossFitted)
     }
 
-    /// Whether `strategy` can do what is asked.
+    /// Whether `strategy` can do the requested selection.
     pub(crate) fn suits(&self, strategy: StrategyKind) -> bool {
         (self.sample.is_none() || strategy.can_sample())
             && (self.criterion == Measure::Squared || strategy.can_rank())
     }
 
-    /// The measure to judge by, for training data with `labels`.
+    /// The measure that judges, for training data with `labels`.
     pub(crate) fn ranking<'a>(
         &self,
         labels: &'a [f64],
@@ -382,7 +379,7 @@ impl GreedyRankRls {
              ranking: {}",
             metric.lacking(queries)
         );
-        // Predictions are as large as what is learnt, and so is their rounding.
+        // Predictions have the size of the target, and so has their rounding.
         let learnt = queries.centred(&self.label_scale().apply(labels, queries));
         Ok(Some(judge.within(prediction_tolerance(&learnt))))
     }
@@ -399,8 +396,8 @@ impl GreedyRankRls {
         self.label_scale.unwrap_or(usual)
     }
 
-    /// These options with every choice about labels and teacher made that counts for the strategy among
-    /// `candidates`, ridge parameters as numbers, and without the other choices about them.
+    /// These options with every choice made about labels and teacher that the strategy uses on `candidates`. Ridge
+    /// parameters become numbers, and unused choices are dropped.
     pub(crate) fn settled(&self, candidates: &ColumnClasses) -> Self {
         let (queries, unit) = (candidates.queries().len(), candidates.unit());
         let distils = self.strategy.distils();
@@ -427,8 +424,8 @@ impl GreedyRankRls {
         }
     }
 
-    /// These options, whose labels and teacher are [settled](Self::settled), without what does not count for their
-    /// strategy: what reports and models have of a selection.
+    /// These options, whose labels and teacher are [settled](Self::settled), without settings that their strategy
+    /// ignores: the options in reports and models.
     pub(crate) fn resolved(self, lambda: Lambda) -> Self {
         let sample = self.sampler().map(|sampler| sampler.size);
         Self {
@@ -442,7 +439,7 @@ impl GreedyRankRls {
         }
     }
 
-    /// The random subsets that the strategy judges, if it does not judge all candidates.
+    /// The random subsets of the strategy, unless it judges all candidates.
     pub(crate) fn sampler(&self) -> Option<Sampler> {
         let usual = self.strategy.default_sample();
         let size = self.sample.or(usual)?;
@@ -456,7 +453,7 @@ mod tests {
     use super::*;
     use crate::data::parsed;
 
-    /// So many queries of two rows; the unit is 16.
+    /// `queries` queries of two rows, with the unit 16.
     fn candidates(queries: usize) -> ColumnClasses {
         let rows = (1..=queries).map(|query| format!("1 qid:{query} 1:8\n0 qid:{query}\n"));
         ColumnClasses::new(&parsed(&rows.collect::<String>()))

@@ -1,5 +1,4 @@
-//! A selection: takes its steps one by one. Those that are given and the columns to include come first, without a
-//! search.
+//! A selection, step by step. Given steps and included columns come first, without a search.
 
 use std::ops::ControlFlow;
 
@@ -21,10 +20,10 @@ use crate::memory::Bytes;
 use crate::metrics::{Convention, Judge, Metric, prediction_tolerance};
 use crate::stop;
 
-/// Sees every step of a selection, and the selection after it. Breaking ends it with the steps so far.
+/// Sees every step of a selection, and the selection after it. Breaking ends the selection with the steps so far.
 pub type Each<'e> = dyn FnMut(&Step, &Selecting<'_>) -> ControlFlow<()> + Send + 'e;
 
-/// Wants all steps, for who has nothing to see: an [`Each`].
+/// An [`Each`] that sees nothing and takes all steps.
 pub fn unwatched(_: &Step, _: &Selecting<'_>) -> ControlFlow<()> {
     ControlFlow::Continue(())
 }
@@ -39,11 +38,11 @@ pub fn select(
     select_among(&candidates, dataset, options, &[], each)
 }
 
-/// Selects among candidates of `data` that have been found before. Queries weigh what they weigh in the
-/// candidates, and columns are scaled as there, whatever the options say.
+/// Selects among candidates of `data` found before. They decide the weights of queries and the scale of columns,
+/// not the options.
 ///
-/// Takes the `given` steps of an earlier run again, without a search, and selects the rest. Ends with the
-/// features, errors and weights, to the last bit, of a selection that was never interrupted.
+/// Replays the `given` steps of an earlier run without a search, and selects the rest. Features, errors and weights
+/// equal an uninterrupted selection's to the last bit.
 pub fn select_among(
     candidates: &ColumnClasses,
     data: &Dataset<'_>,
@@ -54,7 +53,7 @@ pub fn select_among(
     select_with(candidates, data, options, None, given, each)
 }
 
-/// Selects as [`select_among`], by a strategy of the caller's `own` where there is one.
+/// Selects like [`select_among`], by the caller's `own` strategy if there is one.
 pub(crate) fn select_with(
     candidates: &ColumnClasses,
     data: &Dataset<'_>,
@@ -65,8 +64,8 @@ pub(crate) fn select_with(
 ) -> Result<Selection> {
     let plan = plan_with(candidates, data, options, own)?;
     plan.options.lambda_of(candidates)?;
-    // A step has many short parallel parts: each would otherwise wake another thread to start and this
-    // one when it ends.
+    // A step has many short parallel parts. Without this scope, each would wake another thread at its start, and
+    // this thread at its end.
     rayon::scope(|_| {
         let labels = Labels::new(candidates, data, &plan)?;
         let raw = data.labels();
@@ -76,28 +75,27 @@ pub(crate) fn select_with(
     })
 }
 
-/// A selection at work.
+/// A running selection.
 ///
 /// Where ranks share the columns ([`ColumnClasses::among`]), each has the errors of its own; ranks tell
 /// each other the least and the lowest feature that ties with it, and the owner of this feature sends
 /// its column.
 pub struct Selecting<'a> {
     candidates: &'a ColumnClasses,
-    /// With the strategy and every choice about labels and teacher made.
+    /// The options with the strategy and every choice about labels and teacher made.
     options: &'a GreedyRankRls,
     labels: &'a Labels,
-    /// Tells how the leave-query-out predictions rank.
+    /// Judges the ranking by leave-query-out predictions.
     concordance: Judge<'a>,
     state: State,
     strategy: Box<dyn Strategy>,
-    /// Whether the strategy has not adopted the last feature: it does when the next step needs it.
+    /// Whether the strategy has yet to adopt the last feature. It does so when the next step needs it.
     behind: bool,
     ranking: Option<Judge<'a>>,
     retired: Vec<bool>,
-    /// Where candidates are drawn, the features that represent those of all ranks that are left,
-    /// ascending.
+    /// If candidates are drawn, the representing features of all ranks' remaining candidates, ascending.
     left: Vec<u32>,
-    /// Steps to take again before there is anything to search for.
+    /// Steps to replay before the first search.
     given: &'a [Step],
     /// Features of the first steps.
     included: &'a [Feature],
@@ -105,9 +103,8 @@ pub struct Selecting<'a> {
 }
 
 impl<'a> Selecting<'a> {
-    /// Before the first step of the selection of `plan`, from labels `raw` as the data have them and as they are
-    /// learnt, by a strategy of the caller's `own` where there is one. Takes the `given` steps again, without a
-    /// search, and then goes on.
+    /// The selection of `plan` before its first step, from the data's labels `raw` and the learnt labels, by the
+    /// caller's `own` strategy if there is one. It replays the `given` steps without a search, and then goes on.
     pub(crate) fn begin(
         candidates: &'a ColumnClasses,
         raw: &'a [f64],
@@ -157,7 +154,7 @@ impl<'a> Selecting<'a> {
         &self.state
     }
 
-    /// The labels that it learns from.
+    /// The labels of the selection.
     pub(crate) fn labels(&self) -> &'a Labels {
         self.labels
     }
@@ -200,11 +197,10 @@ impl<'a> Selecting<'a> {
         }
     }
 
-    /// Takes all steps, as long as `each` wants more. A request to end that comes before the first step has no
-    /// result to end with.
+    /// Takes all steps while `each` wants more. A request to end before the first step leaves no result.
     pub(crate) fn run(&mut self, each: &mut Each<'_>) -> Result<()> {
         loop {
-            // Only the search for a step is ended in the middle, which leaves the state as it was.
+            // A request only interrupts the search for a step, which leaves the state unchanged.
             let advanced = match self.advance().map(Option::<&Step>::cloned) {
                 Err(error) if error.kind() == Kind::Stopped && !self.steps.is_empty() => {
                     return Ok(());
@@ -223,8 +219,8 @@ impl<'a> Selecting<'a> {
         }
     }
 
-    /// Takes the next step: the given one if there is one, else the column to include, else the best there is.
-    /// `None` when all planned steps are taken, or no candidate is left.
+    /// Takes the next step: the given one, the column to include, or the best one. `None` if all planned steps are
+    /// taken, or no candidate is left.
     pub(crate) fn advance(&mut self) -> Result<Option<&Step>> {
         let taken = self.state.steps();
         if taken == self.state.capacity() {
@@ -256,7 +252,8 @@ impl<'a> Selecting<'a> {
         Ok(self.steps.last())
     }
 
-    /// Adds a feature, which took this work to find: the step, or `None` where no candidate that is left has it.
+    /// Adds a feature that took this work to find. Returns the step, or `None` if no remaining candidate has the
+    /// feature.
     fn add(&mut self, feature: Feature, work: Work) -> Option<Step> {
         let identical = self.take(feature)?;
         let Work { evaluated, alive } = work;
@@ -271,8 +268,8 @@ impl<'a> Selecting<'a> {
         })
     }
 
-    /// Adds a feature of a candidate, whichever rank has it; the other columns of its class, or `None` where no
-    /// candidate that is left has it. It need not be the one that represents the class.
+    /// Adds a feature of a candidate of any rank, which need not represent its class. Returns the other columns of
+    /// the class, or `None` if no remaining candidate has the feature.
     fn take(&mut self, feature: Feature) -> Option<Vec<Feature>> {
         self.follow();
         let classes = self.candidates;
@@ -305,7 +302,7 @@ impl<'a> Selecting<'a> {
         Some(class)
     }
 
-    /// Lets the strategy adopt the feature that was added last.
+    /// Lets the strategy adopt the last feature.
     fn follow(&mut self) {
         if self.behind {
             self.strategy.adopt(self.candidates, &self.state);
@@ -313,8 +310,7 @@ impl<'a> Selecting<'a> {
         }
     }
 
-    /// Takes a step again: its feature has to be left, and the error after it what it was, to
-    /// the last bit.
+    /// Replays a step. Its feature must remain, and the error after it must equal the earlier one to the last bit.
     fn again(&mut self, number: usize, step: &Step) -> Result<Step> {
         let refuse = |found: String| {
             Error::new(
@@ -347,7 +343,7 @@ impl<'a> Selecting<'a> {
         Ok(again)
     }
 
-    /// Takes the best step; `None` when no candidate is left.
+    /// Takes the best step. `None` if no candidate is left.
     fn search(&mut self) -> Result<Option<Step>> {
         stop::check()?;
         self.follow();
@@ -362,11 +358,11 @@ impl<'a> Selecting<'a> {
             cache_bytes: Round::cache_bytes(self.state.labels().len(), self.state.capacity()),
         };
         let errors = self.strategy.errors(&round, &eligible);
-        // The strategy may have skipped candidates then.
+        // The strategy may have skipped candidates after a request.
         stop::check()?;
         let (left, work) = self.judged(eligible.len(), errors.len())?;
         let Some(feature) = self.winner(&eligible, &errors) else {
-            // No candidate that is left has an error that is a number.
+            // No remaining candidate has a finite error.
             return match left {
                 0 => Ok(None),
                 _ => Err(not_finite(self.state.steps() + 1)),
@@ -375,7 +371,7 @@ impl<'a> Selecting<'a> {
         Ok(self.add(feature, work))
     }
 
-    /// Positions of the candidates of this rank that the next step may take, ascending.
+    /// Positions of this rank's candidates for the next step, ascending.
     fn eligible(&self, sampler: Option<Sampler>) -> Vec<u32> {
         let Some(sampler) = sampler else {
             let all = (0u32..).zip(&self.retired);
@@ -385,7 +381,7 @@ impl<'a> Selecting<'a> {
         self.candidates.positions(drawn.into_iter())
     }
 
-    /// The lowest feature of all ranks whose error ties with the least.
+    /// The lowest feature of all ranks whose error ties with the least one.
     fn winner(&self, eligible: &[u32], errors: &[f64]) -> Option<u32> {
         let peers = self.candidates.peers();
         let first = first_tied(errors, peers.least(least(errors)));
@@ -393,8 +389,8 @@ impl<'a> Selecting<'a> {
         peers.all(&feature).into_iter().flatten().min()
     }
 
-    /// How many candidates were `eligible`, and what their errors took, on all ranks together; refuses
-    /// more or fewer errors than there are candidates.
+    /// The number of `eligible` candidates, and the work of their errors, on all ranks together. Refuses a number
+    /// of errors other than the number of candidates.
     fn judged(&self, eligible: usize, errors: usize) -> Result<(usize, Work)> {
         let own = (self.strategy.work(eligible), eligible, errors);
         let (mut left, mut sum) = (0, Work::default());
@@ -412,7 +408,7 @@ impl<'a> Selecting<'a> {
         Ok((left, sum))
     }
 
-    /// Squared error of the leave-query-out predictions, against the labels.
+    /// Squared error of the leave-query-out predictions against the labels.
     fn error(&self) -> f64 {
         let Some(own) = &self.labels.report else {
             return self.state.error();
@@ -425,12 +421,12 @@ impl<'a> Selecting<'a> {
             .sum()
     }
 
-    /// The concordance index of the state's predictions; `None` where all labels of a query are equal.
+    /// The concordance index of the state's predictions. `None` if each query has equal labels.
     fn cindex(&self) -> Option<f64> {
         self.concordance.score(&self.state.predictions()).mean
     }
 
-    /// The ranking measure that candidates are judged by, of the state's predictions.
+    /// The criterion's ranking measure of the state's predictions.
     fn criterion(&self) -> Option<f64> {
         let judge = self.ranking.as_ref()?;
         judge.score(&self.state.predictions()).mean

@@ -1,4 +1,4 @@
-//! Which strategy, what it takes, and whether it fits.
+//! The strategy, its memory, and whether it fits.
 
 use serde::Serialize;
 
@@ -11,12 +11,11 @@ use crate::error::Result;
 use crate::lambda::Lambdas;
 use crate::ridge::{Solver, TrainShape, cheapest};
 
-/// Seconds by [`Solver::cost`] from which on folds take the place of leaving out each query.
+/// Seconds, by [`Solver::cost`], above which folds replace leaving out each query.
 const PATIENCE: f64 = 2.0;
 
-/// The solver of a teacher for so many `lambdas`, where `available` bytes may be taken, and the bytes that it
-/// takes besides data and candidates; one that takes more if none fits. `dual` and `primal` leave out each
-/// query, `cg` a fold of queries.
+/// The solver of a teacher for `lambdas` lambdas within `available` bytes, and its bytes besides data and
+/// candidates. If none fits, one that takes more. `dual` and `primal` leave out each query, `cg` a fold of queries.
 fn teacher(candidates: &ColumnClasses, lambdas: usize, available: u64) -> (Solver, u64) {
     let shape = TrainShape::new(candidates, lambdas);
     let fits = |solver: &Solver| !solver.factors() || solver.memory(&shape) <= available;
@@ -28,19 +27,19 @@ fn teacher(candidates: &ColumnClasses, lambdas: usize, available: u64) -> (Solve
 /// The plan of a selection.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Plan {
-    /// The options, with the strategy and every choice about labels and teacher made. Their strategy is `auto`
-    /// where the caller has one of their own; their memory has data and candidates in use.
+    /// The options with every choice made about strategy, labels and teacher. A caller's own strategy leaves
+    /// `auto`. The memory counts data and candidates as held.
     pub options: GreedyRankRls,
-    /// Steps to take: `k`, or the number of candidates if that is less.
+    /// Steps to take: `k`, or the number of candidates if there are fewer.
     pub steps: usize,
-    /// The columns that are taken first, 0-based, in this order.
+    /// The included columns, 0-based, in this order.
     pub included: Vec<Feature>,
-    /// The solver that trains the teacher; `None` without a teacher, or where the data have its scores.
+    /// The solver that trains the teacher. `None` without a teacher, or if the data have its scores.
     pub teacher: Option<Solver>,
-    /// Bytes that strategy or teacher will take besides data and candidates, whichever is more:
-    /// the teacher is done when the selection starts.
+    /// Bytes that strategy or teacher will take besides data and candidates, whichever is more: the teacher is done
+    /// when the selection starts.
     pub memory: u64,
-    /// Bytes that are allowed besides these: for one factor a query, if the data turn out to need it.
+    /// Bytes allowed besides these, for one factor a query if the data turn out to need it.
     pub spare: u64,
 }
 
@@ -56,7 +55,7 @@ impl Plan {
 pub struct Estimate {
     /// The strategy.
     pub strategy: StrategyKind,
-    /// Bytes it would allocate on top of data and candidates.
+    /// Bytes that it would allocate on top of data and candidates.
     #[serde(rename = "bytes")]
     pub memory: u64,
     /// Bytes with the data and the candidates.
@@ -66,13 +65,11 @@ pub struct Estimate {
     pub exact: bool,
     /// Whether `total` is within the memory allowed.
     pub fits: bool,
-    /// Whether it can do what is asked: not every strategy works on a random subset or judges by a
-    /// ranking measure.
+    /// Whether it can do the requested selection: not every strategy samples or judges by a ranking measure.
     pub able: bool,
 }
 
-/// The memory that each strategy would take for the selection that `options` describe, whatever strategy
-/// they ask for.
+/// The memory that each strategy would take for the selection in `options`, whatever strategy they name.
 pub fn estimates(
     candidates: &ColumnClasses,
     data: &Dataset<'_>,
@@ -83,7 +80,7 @@ pub fn estimates(
     estimates_of(&shape, candidates, data, &options)
 }
 
-/// The options with the data and the candidates in use, as all ranks agree.
+/// The options with data and candidates as held memory, as all ranks agree.
 fn holding(
     candidates: &ColumnClasses,
     data: &Dataset<'_>,
@@ -97,8 +94,8 @@ fn holding(
     }
 }
 
-/// The options with `strategy` and all that this makes of labels and teacher, and the solver that trains the
-/// teacher with its bytes. Nothing is trained where `data` have the scores of a teacher, and ranks train none.
+/// The options under `strategy`, with its labels and teacher, and the teacher's solver with its bytes. Nothing is
+/// trained if `data` have the scores of a teacher. Ranks train none.
 fn settled(
     strategy: StrategyKind,
     candidates: &ColumnClasses,
@@ -121,7 +118,8 @@ fn settled(
     (options, taught)
 }
 
-/// The memory that each strategy would take for a selection of this `shape`, with data and candidates in use.
+/// The memory that each strategy would take for a selection of this `shape`, with data and candidates as held
+/// memory.
 fn estimates_of(
     shape: &Shape,
     candidates: &ColumnClasses,
@@ -144,9 +142,9 @@ fn estimates_of(
     StrategyKind::ALL.into_iter().map(estimate).collect()
 }
 
-/// The strategy that was asked for, or the fastest of those that are exact, if it fits.
+/// The requested strategy, or the fastest exact one, if it fits.
 fn choose(estimates: &[Estimate], shape: &Shape, options: &GreedyRankRls) -> Result<Estimate> {
-    // Those that will do: the one asked for, or any exact one.
+    // Acceptable strategies: the requested one, or any exact one.
     let asked = estimates.iter().filter(|found| match options.strategy {
         StrategyKind::Auto => found.able && found.strategy.is_exact(),
         strategy => found.strategy == strategy,
@@ -155,7 +153,7 @@ fn choose(estimates: &[Estimate], shape: &Shape, options: &GreedyRankRls) -> Res
     let fitting = asked.clone().filter(|found| found.fits);
     let fastest = fitting.min_by(|a, b| cost(a).total_cmp(&cost(b)));
     fastest.copied().ok_or_else(|| {
-        // Strategies to take instead, baselines aside.
+        // Strategies to suggest instead, without baselines.
         let others = estimates.iter().filter(|found| found.fits && found.able);
         let others = others.map(|found| found.strategy);
         let others = others.filter(|kind| !kind.is_baseline());
@@ -174,7 +172,7 @@ fn choose(estimates: &[Estimate], shape: &Shape, options: &GreedyRankRls) -> Res
     })
 }
 
-/// Chooses the strategy and checks that it can do what is asked in the memory allowed.
+/// Chooses the strategy, and checks that it can do the selection in the allowed memory.
 pub fn plan(
     candidates: &ColumnClasses,
     data: &Dataset<'_>,
@@ -183,7 +181,7 @@ pub fn plan(
     plan_with(candidates, data, options, None)
 }
 
-/// Plans a selection as [`plan`], by a strategy of the caller's `own` where there is one.
+/// Plans a selection like [`plan`], by the caller's `own` strategy if there is one.
 pub(crate) fn plan_with(
     candidates: &ColumnClasses,
     data: &Dataset<'_>,
@@ -271,7 +269,7 @@ mod tests {
             assert_eq!(tight.teacher, unlimited.teacher);
             match (unlimited.teacher, within(Some(estimate.total - 1))) {
                 (None, less) => assert_eq!(less.unwrap_err().kind(), Kind::Memory),
-                // The teacher takes a solver of less memory.
+                // The teacher takes a solver that needs less memory.
                 (Some(teacher), less) => {
                     let less = less.unwrap();
                     assert!(less.memory < unlimited.memory);

@@ -1,11 +1,10 @@
 //! One Cholesky factor a query, for data and `lambda` where the two `m x k`
 //! matrices of [`State`](super::State) would lose too many digits.
 //!
-//! `State` has the model without a query from the model with it, by dividing by
-//! `1 - B_Q`. That may be as small as `lambda / s`; where features are seen in
-//! few queries and `lambda` is tiny against their norms, the division is repeated
-//! in every further step, and digits go with the square of `s / lambda`. `QueryFactors`
-//! never subtracts a query from a sum that holds it. For each query `Q` it extends
+//! `State` derives the model without a query from the model with it, dividing by `1 - B_Q`. That may be as small as
+//! `lambda / s`. If features occur in few queries and `lambda` is tiny against their norms, every further step
+//! divides again. Digits then go with the square of `s / lambda`. `QueryFactors` never subtracts a query from a sum
+//! that holds it. For each query `Q` it extends
 //!
 //! ```text
 //! F_{-Q} F_{-Q}' = X_{S,-Q}' X_{S,-Q} + lambda I
@@ -21,9 +20,8 @@
 //! T_Q u_Q  = v_Q - P_Q' z
 //! ```
 //!
-//! which is equation (*) again, with every sum over the other queries taken as a
-//! sum over the other queries. O(m k + q k^2) a candidate and step, and as much
-//! memory.
+//! which is equation (*) with every sum over the other queries computed directly. It takes O(m k + q k^2) time for
+//! a candidate and step, and as much memory.
 
 use rayon::prelude::*;
 
@@ -34,7 +32,7 @@ use crate::linalg::centring::sparse_moments;
 use crate::linalg::grown::Grown;
 use crate::linalg::kernels::{self, LANES, Lanes};
 
-/// The models without each query, `t` of at most `capacity` steps.
+/// The models without each query, after `t` of at most `capacity` steps.
 #[derive(Debug, Clone)]
 pub(super) struct QueryFactors {
     queries: Queries,
@@ -47,16 +45,15 @@ pub(super) struct QueryFactors {
     models: Vec<Grown>,
 }
 
-/// Sums over all queries but one, without ever subtracting: for every touched query the
-/// sums before it and the sums after it.
+/// Sums over all queries except one, without subtraction: for every touched query, the sums before it and after it.
 #[derive(Debug, Default)]
 pub(super) struct SumsWithout {
     /// Touched queries, ascending.
     touched: Vec<u32>,
     width: usize,
-    /// `touched + 1` rows of `width`: sums over the queries before.
+    /// `touched + 1` rows of `width`: sums over earlier queries.
     before: Vec<f64>,
-    /// `touched + 1` rows of `width`: sums over this query and those after.
+    /// `touched + 1` rows of `width`: sums over this query and later ones.
     after: Vec<f64>,
 }
 
@@ -79,7 +76,7 @@ impl SumsWithout {
         }
     }
 
-    /// The sums over all queries but `query`.
+    /// The sums over all queries except `query`.
     fn without(&self, query: u32, sums: &mut [f64]) {
         let row = |rows: &'_ [f64], row: usize, sums: &mut [f64]| {
             kernels::add_scaled(sums, 1.0, &rows[row * self.width..][..self.width]);
@@ -118,8 +115,8 @@ impl QueryFactors {
             .saturating_mul(8)
     }
 
-    /// `X_{S,Q}' v_Q`, `|v_Q|^2` and `v_Q . y_Q` of every query the column touches, summed
-    /// without each of them: rows of `t + 2`. The matrices may have more features.
+    /// `X_{S,Q}' v_Q`, `|v_Q|^2` and `v_Q . y_Q` of every touched query, summed without each of them: rows of `t +
+    /// 2` numbers. The matrices may have more features.
     pub(super) fn sums(
         &self,
         column: Column<'_>,
@@ -138,14 +135,14 @@ impl QueryFactors {
             selected.add_products(entries, range.start, products);
             scalars[0] = sparse_moments(entries.values, range.len()).1;
             scalars[1] = kernels::sparse_dot(entries.rows, entries.values, labels);
-            // Queries count in 32 bits, as rows do.
+            // Queries fit in 32 bits, like rows.
             sums.touched.push(u32::try_from(query).unwrap_or(u32::MAX));
         }
         sums.accumulate();
         sums
     }
 
-    /// Adds a feature: the [`sums`](Self::sums) of its column, and the same centred and spread out. Updates the
+    /// Adds a feature by the [`sums`](Self::sums) of its column and by its dense `centred` form. Updates the
     /// leave-query-out residual.
     pub(super) fn add(&mut self, sums: &SumsWithout, centred: &[f64], holdout: &mut [f64]) {
         let (t, capacity) = (self.steps, self.capacity);
@@ -180,8 +177,8 @@ impl QueryFactors {
         conditions.reduce(|| 1.0, f64::max)
     }
 
-    /// Shows `see` what (*) needs of candidates whose sums are given, one to a lane, and `T_Q u_Q`, query
-    /// by query; `load` puts the centred columns of a query into zeros.
+    /// Shows `see` the terms of (*) for candidates with these sums, one a lane, and `T_Q u_Q`, query by query.
+    /// `load` writes the centred columns of a query over zeros.
     pub(super) fn judge(
         &self,
         sums: &[SumsWithout],
@@ -215,15 +212,15 @@ impl QueryFactors {
     }
 }
 
-/// The examples of a query: rows of `P_Q'` and `p_Q`.
+/// The examples of a query: rows of `P_Q'`, and `p_Q`.
 struct Rows<'a> {
     projected: &'a [f64],
     stride: usize,
     holdout: &'a [f64],
 }
 
-/// The terms of one query in equation (*). `z` holds `X_{S,-Q}' v_{-Q}` and the two scalars; `v_Q` turns
-/// into `T_Q u_Q`.
+/// The terms of one query in equation (*). `z` holds `X_{S,-Q}' v_{-Q}` and the two scalars. `v_Q` becomes `T_Q
+/// u_Q`.
 #[multiversion::multiversion(targets = "simd")]
 fn judge(
     fold: &Grown,

@@ -1,4 +1,4 @@
-//! The JSON of a selection that front ends print: sizes of the data, and steps.
+//! The JSON of a selection in front ends: sizes of the data, and steps.
 
 use serde::{Serialize, Serializer};
 
@@ -7,12 +7,12 @@ use crate::columns::Summary;
 use crate::data::Dataset;
 use crate::metrics::Score;
 
-/// Values by name, which become a JSON object in their order.
+/// Named values, which become a JSON object in this order.
 #[derive(Debug, Clone)]
 pub struct Named<V>(pub Vec<(String, V)>);
 
 impl<V> Named<V> {
-    /// A value for each of the names.
+    /// A value for each name.
     pub fn new(
         names: impl IntoIterator<Item = impl ToString>,
         values: impl IntoIterator<Item = V>,
@@ -50,7 +50,7 @@ pub struct Sizes {
 }
 
 impl Sizes {
-    /// Of `dataset`, with the `summary` of its column classes.
+    /// The sizes of `dataset`, with the `summary` of its column classes.
     pub fn new(dataset: &Dataset<'_>, summary: &Summary) -> Self {
         Self {
             rows: dataset.rows(),
@@ -70,28 +70,28 @@ impl Sizes {
 pub struct StepReport<'a> {
     /// Its number, from 1.
     pub step: usize,
-    /// The feature as the data file counts.
+    /// The feature, counted like the data file.
     pub feature: u64,
     /// Its name, if it has one.
     pub name: Option<&'a str>,
     /// Its weight in the last model.
     #[serde(skip)]
     pub weight: f64,
-    /// As [`Step::lqo_error`].
+    /// See [`Step::lqo_error`].
     pub lqo_error: f64,
-    /// As [`Step::lqo_cindex`].
+    /// See [`Step::lqo_cindex`].
     pub lqo_cindex: Option<f64>,
-    /// As [`Step::criterion`].
+    /// See [`Step::criterion`].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub criterion: Option<f64>,
-    /// Other columns that centre to the same one up to sign.
+    /// Number of other columns that centre to the same column up to sign.
     pub identical_columns: usize,
-    /// Folds whose selection has the feature, too.
+    /// Number of folds whose selection also has the feature.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub folds: Option<usize>,
-    /// As [`Step::evaluated`].
+    /// See [`Step::evaluated`].
     pub evaluated: usize,
-    /// As [`Step::alive`].
+    /// See [`Step::alive`].
     #[serde(skip_serializing_if = "<[usize]>::is_empty")]
     pub alive: &'a [usize],
     /// Measures of the test data.

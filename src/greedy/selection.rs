@@ -1,4 +1,4 @@
-//! What a selection finds: its steps, and the model of them.
+//! The result of a selection: its steps, and their model.
 
 use ndarray::Array1;
 use serde::{Deserialize, Serialize};
@@ -14,21 +14,20 @@ pub struct Step {
     pub feature: Feature,
     /// Other columns that centre to the same column up to sign, 0-based, ascending.
     pub identical: Vec<u32>,
-    /// Leave-query-out error after the step: sum over queries of the squared centred residuals.
-    /// The error of `distil` is biased, as is its index: its teacher has seen the query's labels.
+    /// Leave-query-out error after the step: sum over queries of the squared centred residuals. Under `distil`,
+    /// error and index are biased: its teacher has seen the query's labels.
     pub lqo_error: f64,
-    /// Concordance index of the leave-query-out predictions; `None` when no query has
-    /// examples of different labels.
+    /// Concordance index of the leave-query-out predictions. `None` if no query has examples of different labels.
     pub lqo_cindex: Option<f64>,
-    /// The ranking measure that candidates were judged by, of the leave-query-out predictions
-    /// after the step; `None` where they were judged by the squared error.
+    /// The criterion's ranking measure of the leave-query-out predictions after the step. `None` for the squared
+    /// error.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub criterion: Option<f64>,
-    /// Candidates that were evaluated exactly.
+    /// Number of candidates evaluated exactly.
     #[serde(default)]
     pub evaluated: usize,
     /// For `bounded`, candidates that could still win after each level of bounds
-    /// ([`Work::alive`](super::strategy::Work::alive)); empty for others.
+    /// ([`Work::alive`](super::strategy::Work::alive)). Empty for other strategies.
     #[serde(default)]
     pub alive: Vec<usize>,
 }
@@ -37,22 +36,22 @@ pub struct Step {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Ending {
-    /// It has as many features as asked for.
+    /// It has as many features as requested.
     Complete,
-    /// It has all the candidates there are.
+    /// It has all candidates.
     Exhausted,
-    /// It was stopped on the way.
+    /// It was stopped early.
     Interrupted,
 }
 
-/// A finished selection. As JSON: what was asked for, the teacher, weights, condition and ending.
+/// A finished selection. The JSON has its options, the teacher, weights, condition and ending.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Selection {
-    /// The options asked for, with every choice made: the strategy (`auto`: one that the library does not have),
-    /// candidates drawn each step (if not all were judged), what was learnt from. Without a memory limit.
+    /// The requested options with every choice made: strategy (`auto` stands for a caller's own), candidates drawn
+    /// each step (if not all were judged), labels and teacher. Without a memory limit.
     #[serde(flatten)]
     pub options: GreedyRankRls,
-    /// The ridge parameter used.
+    /// The ridge parameter.
     #[serde(skip)]
     pub lambda: Lambda,
     /// The unit of ridge parameters ([`ColumnClasses::unit`](crate::ColumnClasses::unit)).
@@ -61,12 +60,12 @@ pub struct Selection {
     /// The teacher, if there was one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub teacher: Option<Teacher>,
-    /// The steps and what they took.
+    /// The steps, with their work.
     #[serde(skip)]
     pub steps: Vec<Step>,
     /// Weights of the selected features in order of selection.
     pub weights: Vec<f64>,
-    /// The factor by which rounding may be amplified in errors and weights
+    /// The factor by which errors and weights may amplify rounding
     /// ([`State::condition`](super::strategy::State::condition)).
     pub condition: f64,
     /// How it ended.
@@ -74,12 +73,12 @@ pub struct Selection {
 }
 
 impl Selection {
-    /// The name of the strategy; `own` for one that the library does not have.
+    /// The name of the strategy; `own` for a caller's own.
     pub fn strategy_name(&self) -> &'static str {
         own_name(self.options.strategy)
     }
 
-    /// Whether the seed counted: candidates were drawn by it, or the folds of a teacher.
+    /// Whether the seed was used, for candidates or for the folds of a teacher.
     pub fn draws(&self) -> bool {
         let teacher = self.teacher.as_ref();
         self.options.sample.is_some() || teacher.is_some_and(Teacher::draws)

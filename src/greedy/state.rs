@@ -1,8 +1,8 @@
 //! The state of greedy leave-query-out selection, as sparse as the data
 //! (`docs/derivation.md`, section 5).
 //!
-//! The selected columns `X_S` stay as they are, by query and row, with `F F' = X_S' X_S + lambda I`, and every query
-//! `Q` has `T_Q = (I - Phi_Q' Phi_Q)^-1`, `Phi = F^-1 X_S'`. A candidate `v` has
+//! The selected columns `X_S` stay unchanged, by query and row, with `F F' = X_S' X_S + lambda I`. Every query `Q`
+//! has `T_Q = (I - Phi_Q' Phi_Q)^-1`, `Phi = F^-1 X_S'`. A candidate `v` has
 //!
 //! ```text
 //! z       = F^-1 X_S' v        theta = F'^-1 z
@@ -29,10 +29,10 @@ use crate::lambda::Lambda;
 use crate::linalg::grown::Grown;
 use crate::linalg::kernels::{self, LANES, Lanes};
 
-/// The knowledge of leave-query-out selection after `t` of at most `k` steps: per
-/// example, nothing per candidate. Replicated where columns are partitioned.
+/// The state of leave-query-out selection after `t` of at most `k` steps. It has data for each example, and nothing
+/// for each candidate. Every rank that shares the columns has a copy.
 ///
-/// Memory: [`State::memory`], some 15 bytes an entry of the selected columns, 8 a pair of examples of a query, 96
+/// Memory: [`State::memory`], about 15 bytes an entry of the selected columns, 8 a pair of examples of a query, 96
 /// an example, and 320 a query.
 #[derive(Debug, Clone)]
 pub struct State {
@@ -50,22 +50,22 @@ pub struct State {
     /// Factors of the selected features ([`Addition::factor`]).
     factors: Vec<f64>,
     last: Option<LastStep>,
-    /// The largest `s` of a selected feature.
+    /// The largest `s` of any selected feature.
     largest_pivot: f64,
-    /// The sum of `|v|^2` of selected features.
+    /// The sum of `|v|^2` of the selected features.
     size: f64,
-    /// Takes over when `T_Q` loses too many digits.
+    /// Takes over if `T_Q` loses too many digits.
     query_factors: Option<Box<QueryFactors>>,
-    /// The centred labels that the weights are fitted to, if these are others, and the model of them.
+    /// The centred labels that the weights are fitted to, if they differ, and their model.
     refit: Option<(Vec<f64>, Grown)>,
 }
 
-/// What no step changes.
+/// The parts of the state that no step changes.
 #[derive(Debug, Clone)]
 struct Problem {
     lambda: Lambda,
     queries: Queries,
-    /// Roots of the queries' weights by example, `m`; `None`: all 1.
+    /// Roots of the queries' weights by example, `m` numbers; `None`: all 1.
     weight_roots: Option<Vec<f64>>,
     /// Query-centred labels `y^`, times `weight_roots`, `m`.
     labels: Vec<f64>,
@@ -88,19 +88,19 @@ pub(super) fn centred_and_scaled(
     centred
 }
 
-/// How much `trace(T_Q - I) s / lambda` may be before [`QueryFactors`] take over: about this times the
-/// rounding of one operation is lost.
+/// The largest `trace(T_Q - I) s / lambda` before [`QueryFactors`] take over. About this multiple of one
+/// operation's rounding is then lost.
 const DELICATE: f64 = 1e8;
 
-/// How much the sum of all `|v|^2 / lambda` may be before a new feature is refined: its `u` has an error of some
-/// units of rounding times this.
+/// The largest sum of all `|v|^2 / lambda` before a new feature is refined. Its `u` has an error of some units of
+/// rounding times this.
 const STIFF: f64 = 1e3;
 
-/// The same before it is refined twice more: rounding of one turn is then seen in the weights.
+/// The same limit before it is refined twice more: the rounding of one refinement then shows in the weights.
 const STIFFEST: f64 = 1e6;
 
 impl State {
-    /// The state before the first of `capacity` steps, with queries that count alike.
+    /// The state before the first of `capacity` steps, with queries of equal weight.
     pub fn new(labels: &[f64], queries: &Queries, lambda: Lambda, capacity: usize) -> Self {
         let labels = queries.centred(labels);
         Self::of_target(labels, queries, None, None, lambda, capacity)
@@ -142,8 +142,8 @@ impl State {
         }
     }
 
-    /// Bytes that a state takes at most, of examples, queries, numbers of [`transforms`](Self::transforms), entries
-    /// of the longest columns, as many as there are steps, and steps.
+    /// Most bytes of a state, from the numbers of examples, queries, numbers of [`transforms`](Self::transforms),
+    /// and entries of the longest columns, as many as steps, and from the steps.
     pub fn memory(sizes: [usize; 4], capacity: usize) -> u64 {
         let [rows, queries, transforms, longest] = sizes.map(|size| Saturating(size as u64));
         let (k, times) = (Saturating(capacity as u64), Saturating::<u64>);
@@ -154,13 +154,12 @@ impl State {
         (times(15) * entries + times(16) * means + transforms + others).0
     }
 
-    /// Numbers of the matrices `T_Q` of all `queries` after so many steps, at most, where so many threads make
-    /// them.
+    /// Most numbers of the matrices `T_Q` of all `queries` after `capacity` steps, made by `threads` threads.
     pub fn transforms(queries: &Queries, capacity: usize, threads: usize) -> usize {
         let sizes = queries.ranges().map(|rows| rows.len());
         let numbers = sizes.map(|rows| Transform::most_numbers(rows, capacity));
         let all = numbers.fold(0, usize::saturating_add);
-        // Each thread has a matrix and the columns that it is made of.
+        // Each thread has a matrix and its columns.
         let largest = queries.largest();
         let twice = if capacity.saturating_mul(2) < largest {
             0
@@ -170,19 +169,19 @@ impl State {
         all.saturating_add(twice.saturating_mul(threads.min(queries.len())))
     }
 
-    /// This state, where one factor a query may take `spare` bytes.
+    /// This state, with `spare` bytes for one factor a query.
     pub(super) fn with_spare(mut self, spare: u64) -> Self {
         self.problem.spare = spare;
         self
     }
 
-    /// Bytes that one factor a query takes, if the data turn out to need it: where `lambda` is
-    /// so small that leaving a query out amplifies rounding too much (`docs/derivation.md`).
+    /// Bytes of one factor a query, if the data turn out to need it. They do if `lambda` is so small that leaving a
+    /// query out amplifies rounding too much (`docs/derivation.md`).
     pub fn factors_memory(rows: usize, queries: usize, capacity: usize) -> u64 {
         QueryFactors::memory(rows, queries, capacity)
     }
 
-    /// The state of the same data before the first step, without room for one.
+    /// The state of the same data before the first step, with no room for features.
     pub(super) fn without_features(&self) -> Self {
         let Problem {
             labels,
@@ -199,45 +198,44 @@ impl State {
         self.problem.lambda
     }
 
-    /// The partition of the examples.
+    /// The partition of the examples into queries.
     pub fn queries(&self) -> &Queries {
         &self.problem.queries
     }
 
-    /// Steps taken: the number of selected features `t`.
+    /// Number of steps taken and of selected features, `t`.
     pub fn steps(&self) -> usize {
         self.grown.steps()
     }
 
-    /// Most steps that can be taken.
+    /// Most steps.
     pub fn capacity(&self) -> usize {
         self.problem.capacity
     }
 
-    /// Query-centred labels `y^`, `m`, times the roots of the queries' weights.
+    /// Query-centred labels `y^`, `m` numbers, times the roots of the queries' weights.
     pub fn labels(&self) -> &[f64] {
         &self.problem.labels
     }
 
-    /// Residual on the training data `r`, query-centred, `m`, times the roots of the queries'
-    /// weights.
+    /// Residual on the training data `r`, query-centred, `m` numbers, times the roots of the queries' weights.
     pub fn residual(&self) -> &[f64] {
         &self.residual
     }
 
-    /// Leave-query-out residual `p`, query-centred, `m`: `y^` less the predictions of the
-    /// models trained without the example's own query, times the roots of the queries' weights.
+    /// Leave-query-out residual `p`, query-centred, `m` numbers, times the roots of the queries' weights. It is
+    /// `y^` less the predictions of the models trained without the example's own query.
     pub fn holdout(&self) -> &[f64] {
         &self.holdout
     }
 
-    /// Leave-query-out predictions, query-centred, `m`, in the units of the labels.
+    /// Leave-query-out predictions, query-centred, `m` numbers, in the units of the labels.
     pub fn predictions(&self) -> Vec<f64> {
         let predictions = self.labels().iter().zip(&self.holdout);
         self.unscaled(predictions.map(|(label, residual)| label - residual))
     }
 
-    /// Query-centred labels, `m`, in the units of the labels.
+    /// Query-centred labels, `m` numbers, in the units of the labels.
     pub fn centred_labels(&self) -> Vec<f64> {
         self.unscaled(self.labels().iter().copied())
     }
@@ -249,7 +247,7 @@ impl State {
         weight_roots.map_or(1.0, |weight_roots| weight_roots[first])
     }
 
-    /// `m` values of examples without the roots of the queries' weights.
+    /// Values of `m` examples, divided by the roots of the queries' weights.
     fn unscaled(&self, values: impl Iterator<Item = f64>) -> Vec<f64> {
         match &self.problem.weight_roots {
             None => values.collect(),
@@ -257,8 +255,7 @@ impl State {
         }
     }
 
-    /// Leave-query-out error `e(S) = sum_Q |p_Q|^2` (the paper's equation 7), weighted as
-    /// queries are.
+    /// Leave-query-out error `e(S) = sum_Q |p_Q|^2` (the paper's equation 7), with the queries' weights.
     pub fn error(&self) -> f64 {
         self.error
     }
@@ -268,13 +265,13 @@ impl State {
         &self.matrices
     }
 
-    /// The effect of the last step; `None` before the first.
+    /// The effect of the last step. `None` before the first step.
     pub fn last(&self) -> Option<&LastStep> {
         self.last.as_ref()
     }
 
-    /// `z = Phi v` into `z` (`t` numbers), for any column that centres to `v`: O(t^2), and what selected columns
-    /// have in its rows.
+    /// `z = Phi v` into `z` (`t` numbers), for any column that centres to `v`. Takes O(t^2), and the entries of
+    /// selected columns in its rows.
     pub fn project(&self, column: Column<'_>, z: &mut [f64]) {
         self.products(column, z);
         self.grown.solve(z);
@@ -292,7 +289,7 @@ impl State {
         self.grown.solve_transposed(x);
     }
 
-    /// `z = Phi v` of up to eight columns, a lane each: `t` rows.
+    /// `z = Phi v` of up to eight columns, one a lane: `t` rows.
     pub(super) fn coordinates(&self, columns: &[Column<'_>]) -> Vec<Lanes> {
         let (mut z, mut x) = (vec![[0.0; LANES]; self.steps()], vec![0.0; self.steps()]);
         for (lane, &column) in columns.iter().enumerate() {
@@ -317,7 +314,7 @@ impl State {
         z
     }
 
-    /// `X_S' y` for `y` whose sum is 0 in every query, in parallel: runs of queries one after the other.
+    /// `X_S' y` for `y` with the sum 0 in every query. Runs of queries are in parallel, and added in order.
     pub(super) fn products_of(&self, y: &[f64]) -> Vec<f64> {
         let products = |run: &RunMatrices| {
             let mut products = vec![0.0; self.steps()];
@@ -334,8 +331,9 @@ impl State {
         sum
     }
 
-    /// `u = y - Phi' Phi y` in place of `y` with the products `X_S' y`, in parallel; returns `z = Phi y` and
-    /// `theta = F'^-1 z`. The products of `u` less `lambda theta` are 0 but for rounding: each turn takes off what is left of them.
+    /// `u = y - Phi' Phi y` in place of `y`, from the products `X_S' y`, in parallel. Returns `z = Phi y` and
+    /// `theta = F'^-1 z`. The products of `u` less `lambda theta` are 0, except for rounding. Each turn subtracts
+    /// the rest.
     pub(super) fn residualise(
         &self,
         mut products: Vec<f64>,
@@ -359,10 +357,10 @@ impl State {
         [z, theta]
     }
 
-    /// Adds a feature: O(t^2), and the entries of selected columns and of `T_Q`, in parallel over queries.
+    /// Adds a feature, in parallel over queries. Takes O(t^2), and the entries of selected columns and of `T_Q`.
     ///
     /// # Panics
-    /// When all `capacity` steps have been taken.
+    /// If all `capacity` steps have been taken.
     pub fn add(&mut self, addition: Addition<'_>) {
         let (column, capacity) = (addition.column, self.capacity());
         assert!(self.steps() < capacity, "room for {capacity} steps");
@@ -380,7 +378,7 @@ impl State {
         let stiffness = self.size / self.lambda().value();
         let turns = 1 + usize::from(stiffness > STIFF) + 2 * usize::from(stiffness > STIFFEST);
         let [z, theta] = self.residualise(products, &mut last.phi, turns);
-        // v . u = |v|^2 - |z|^2 is not negative, but for rounding.
+        // v . u = |v|^2 - |z|^2 is negative only by rounding.
         let pivot = self.lambda().value() + along(&last.phi).max(0.0);
         let root = pivot.sqrt();
         last.eta = along(&self.residual) / root;
@@ -438,24 +436,24 @@ impl State {
         runs.for_each(|run| add_to_run(feature, run));
     }
 
-    /// The change that rounding may have made to the leave-query-out error of a candidate with
-    /// `|v|^2 <= longest`, or to a bound on it, as a share of the error before.
+    /// The possible effect of rounding on the leave-query-out error of a candidate with `|v|^2 <= longest`, or on a
+    /// bound on it, as a share of the error before.
     pub(super) fn rounding(&self, longest: f64) -> f64 {
         let stiffness = self.largest_pivot.max(longest) / self.lambda().value();
         1e-12 + 16.0 * f64::EPSILON * (1.0 + self.matrices.largest_trace()) * stiffness
     }
 
-    /// The factor by which rounding is amplified in the worst case: see [`QueryFactors`].
+    /// The largest amplification of rounding: see [`QueryFactors`].
     fn amplification(&self) -> f64 {
         self.matrices.largest_trace() * self.largest_pivot / self.lambda().value()
     }
 
-    /// Whether candidates have to be judged by [`QueryFactors`]: see there.
+    /// The [`QueryFactors`], if they must judge candidates.
     pub(super) fn query_factors(&self) -> Option<&QueryFactors> {
         self.query_factors.as_deref()
     }
 
-    /// Bytes of one factor a query where it is needed, and the spare ones, which are too few.
+    /// Bytes of one factor a query if it is needed, and the spare bytes, which are too few.
     pub(super) fn missing_spare(&self) -> Option<(u64, u64)> {
         let (queries, spare) = (self.queries(), self.problem.spare);
         let bytes = Self::factors_memory(queries.rows(), queries.len(), self.capacity());
@@ -490,7 +488,7 @@ impl State {
         self.query_factors = Some(factors);
     }
 
-    /// The column that a step has added.
+    /// The column that a step added.
     fn selected(&self, step: usize) -> (Vec<u32>, Vec<f64>) {
         let entries = |(rows, matrices): (Range<usize>, QueryMatrices<'_>)| {
             let values = (0..rows.len()).map(|row| matrices.selected.entry(row, step));
@@ -504,7 +502,7 @@ impl State {
         all.flat_map(entries).unzip()
     }
 
-    /// The centred column, `m` numbers, into `v`.
+    /// Writes the centred column, `m` numbers, into `v`.
     fn centre(&self, column: Column<'_>, v: &mut [f64]) {
         let mut entries = column;
         for rows in self.queries().ranges() {
@@ -513,17 +511,17 @@ impl State {
         }
     }
 
-    /// The first row of the query that holds the whole column.
+    /// The first row of the only query of the column.
     fn sole_query(&self, column: Column<'_>) -> Option<usize> {
         let (&first, &last) = (column.rows.first()?, column.rows.last()?);
         let rows = self.queries().range(self.queries().of_row(first as usize));
         ((last as usize) < rows.end).then_some(rows.start)
     }
 
-    /// The factor by which rounding may be amplified in the weights and the leave-query-out error: the
-    /// condition number of `X_S' X_S + lambda I`, or that of the same without a query where there
-    /// is a factor for each. An estimate of the order of magnitude, from 1 on. About as many digits
-    /// are lost as it has (`docs/derivation.md`, section 10). O(t^2), or O(q t^2).
+    /// The factor by which weights and leave-query-out error may amplify rounding: the condition number of `X_S'
+    /// X_S + lambda I`. If there is a factor for each query, also the condition numbers without a query. It
+    /// estimates the order of magnitude, from 1 on. About its number of digits are lost (`docs/derivation.md`,
+    /// section 10). O(t^2), or O(q t^2).
     pub fn condition(&self) -> f64 {
         let factors = self.query_factors.iter().map(|factors| factors.condition());
         factors.fold(self.grown.condition(), f64::max)
@@ -605,7 +603,7 @@ mod tests {
         state
     }
 
-    /// `a` and `b` agree to a share of `1e-9`.
+    /// Checks that `a` and `b` agree to a share of `1e-9`.
     fn assert_close(a: f64, b: f64) {
         assert!((a - b).abs() <= 1e-9 * (1.0 + a.abs()), "{a} and {b}");
     }

@@ -1,4 +1,4 @@
-//! Strategies: the trait, what one judges by in a step, and the facts about it.
+//! Strategies: the trait, its arguments in a step, and the facts about it.
 //!
 //! [`GreedyRankRls::fit_with`](super::GreedyRankRls::fit_with) takes a strategy of your own:
 //! `examples/strategy.rs` has one.
@@ -15,8 +15,8 @@ pub use super::addition::{Addition, LastStep};
 pub use super::state::State;
 pub use super::strategies::{ExpectedDivergence, Sampler};
 
-/// Errors within this share of the least are equal: symmetric columns tie in
-/// exact arithmetic, and rounding must not decide between them.
+/// Errors within this share of the least are equal: symmetric columns tie in exact arithmetic, and rounding must
+/// not decide between them.
 pub const TIE_TOLERANCE: f64 = 1e-10;
 
 /// A way to find the best candidate of a step.
@@ -24,11 +24,10 @@ pub const TIE_TOLERANCE: f64 = 1e-10;
 /// A step takes the lowest feature among the candidates whose error is within [`TIE_TOLERANCE`] of
 /// the least.
 pub trait Strategy: Send {
-    /// The criterion's value if each of the `eligible` candidates is added, in their order: for all
-    /// strategies but `backfit` and baselines the leave-query-out error, or 1 less the ranking measure.
-    /// A candidate whose value is not a number is not taken, so that a strategy may give this for one
-    /// that it knows to be worse than another. More or fewer values than candidates, and no number
-    /// among them, end the selection with an error.
+    /// The criterion's value with each of the `eligible` candidates added, in their order. It is the
+    /// leave-query-out error, or 1 less the ranking measure, for all strategies except `backfit` and baselines. No
+    /// step takes a candidate with NaN, so a strategy may return this for one that it knows to be worse than
+    /// another. More or fewer values than candidates, or NaN alone, end the selection with an error.
     ///
     /// `eligible` has positions among the candidates of the round, ascending. The value of a candidate
     /// depends on the state and the candidate alone: others may be on other ranks.
@@ -39,32 +38,31 @@ pub trait Strategy: Send {
         Work::evaluated(judged)
     }
 
-    /// Takes note of the feature that was added last: [`State::last`] says what it changed. Called once
-    /// an addition, before the next one and before the next [`errors`](Self::errors), also where the
-    /// strategy did not find the feature.
+    /// Learns of the last added feature: [`State::last`] has its effect. Called once an addition, before the next
+    /// one and before the next [`errors`](Self::errors), even if the strategy did not find the feature.
     fn adopt(&mut self, candidates: &ColumnClasses, state: &State) {
         let _ = (candidates, state);
     }
 
-    /// Bytes that a strategy of your own will take for a selection of this `shape`, besides data,
-    /// candidates and [`State`]: asked before the selection starts. 0 by default.
+    /// Bytes that your strategy will take for a selection of this `shape`, beside data, candidates and [`State`]:
+    /// asked before the selection starts. 0 by default.
     fn memory(&self, shape: &Shape) -> u64 {
         let _ = shape;
         0
     }
 }
 
-/// Makes a strategy of your own, which has seen no data yet: one for each selection.
+/// Makes a strategy of your own, before it sees data: one for each selection.
 pub type Own<'a> = dyn Fn() -> Box<dyn Strategy> + Sync + 'a;
 
-/// The least number; infinity where there is none.
+/// The least number; infinity without any.
 pub(super) fn least(errors: &[f64]) -> f64 {
     errors.iter().copied().fold(f64::INFINITY, f64::min)
 }
 
 /// The largest error that ties with the least.
 pub(super) fn tie_limit(least: f64) -> f64 {
-    // Values of a strategy of one's own may be below 0.
+    // A user's strategy may return negative values.
     if least < 0.0 {
         least * (1.0 - TIE_TOLERANCE)
     } else {
@@ -78,25 +76,25 @@ pub(super) fn first_tied(errors: &[f64], least: f64) -> Option<usize> {
     errors.iter().position(|&error| error <= limit)
 }
 
-/// The rest of `error` after `gain`: not negative but for rounding, and no number if the
-/// gain is none, which [`f64::max`] would hide.
+/// The rest of `error` after `gain`, at least 0, as it is negative only by rounding. NaN stays, which [`f64::max`]
+/// would hide.
 pub(super) fn error_left(error: f64, gain: f64) -> f64 {
     let left = error - gain;
     if left < 0.0 { 0.0 } else { left }
 }
 
-/// The work that the errors of a step took: how exactness was had.
+/// The work behind the errors of a step, by level of exactness.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Work {
     /// Candidates whose criterion was evaluated exactly.
     pub evaluated: usize,
-    /// For `bounded`, candidates that could still win before their entries were read, and after each
-    /// level of bounds that reads them, those evaluated on the way included.
+    /// For `bounded`, the numbers of candidates that could still win before any entry was read, and after each
+    /// level of bounds that reads them. Candidates evaluated on the way count, too.
     pub alive: Vec<usize>,
 }
 
 impl Work {
-    /// Adds what the candidates of another rank took.
+    /// Adds the work for the candidates of another rank.
     pub(super) fn add(&mut self, other: &Self) {
         self.evaluated += other.evaluated;
         self.alive
@@ -114,37 +112,37 @@ impl Work {
     }
 }
 
-/// The things by which a strategy judges in one step.
+/// The arguments of a strategy in one step.
 #[derive(Debug, Clone, Copy)]
 pub struct Round<'a> {
     /// The candidates of this rank.
     pub candidates: &'a ColumnClasses,
-    /// The ranks that judge the others at the same time.
+    /// The ranks that judge the other candidates at the same time.
     pub peers: &'a dyn Peers,
-    /// The state that one of them will be added to.
+    /// The state before the addition of one of them.
     pub state: &'a State,
-    /// Whether the eligible candidates were drawn for this step, and not all that are left.
+    /// Whether the eligible candidates were drawn for this step, and are not all that are left.
     pub sampled: bool,
-    /// The measure to judge by; `None`: the squared error. Only met by strategies that can
-    /// ([`StrategyKind::can_rank`](super::StrategyKind::can_rank)).
+    /// The measure to judge by; `None`: the squared error. Only strategies that can rank
+    /// ([`StrategyKind::can_rank`](super::StrategyKind::can_rank)) get one.
     pub ranking: Option<&'a Judge<'a>>,
-    /// Bytes that the strategy may keep of candidates from step to step, beside what it needs.
+    /// Bytes for optional numbers of candidates that the strategy may keep from step to step.
     pub cache_bytes: usize,
 }
 
-/// Bytes that strategies may keep of candidates where the state is larger.
+/// Most bytes for optional numbers of candidates, if the state is larger.
 const ROOM: usize = 256 << 20;
 
 impl Round<'_> {
-    /// [`cache_bytes`](Self::cache_bytes) for `rows` examples and `k` steps: no more than the state takes.
+    /// [`cache_bytes`](Self::cache_bytes) for `rows` examples and `k` steps: at most the bytes of the state.
     pub(super) fn cache_bytes(rows: usize, k: usize) -> usize {
         let row = k.saturating_mul(2 * size_of::<f64>());
         ROOM.min(rows.saturating_mul(row))
     }
 }
 
-/// The facts about a strategy besides its arithmetic. Each has it in its own file. The methods of
-/// [`StrategyKind`](super::StrategyKind) say what the properties mean.
+/// The facts about a strategy besides its arithmetic, each in the strategy's file. The methods of
+/// [`StrategyKind`](super::StrategyKind) explain the properties.
 #[expect(
     clippy::struct_excessive_bools,
     reason = "each is a property of its own"
@@ -158,19 +156,19 @@ pub(super) struct Facts {
     pub(super) baseline: bool,
     pub(super) distils: bool,
     pub(super) needs_grades: bool,
-    /// Candidates drawn each step when nothing else is asked for; `None`: all are judged.
+    /// The default number of candidates drawn each step; `None`: all are judged.
     pub(super) sample: Option<usize>,
     /// Bytes it takes besides the state.
     pub(super) memory: fn(&Shape) -> u64,
-    /// Rough seconds of a step besides those of the state, on two of today's cores: to compare
-    /// strategies, not to tell time. `docs/choosing.md` has the figures.
+    /// Rough seconds of a step besides those of the state, on two of today's cores, to compare strategies, not to
+    /// tell time. `docs/choosing.md` has the figures.
     pub(super) cost: fn(&Shape) -> f64,
-    /// The strategy, ready for the first step.
+    /// Builds the strategy before the first step.
     pub(super) build: fn(&ColumnClasses, &State) -> Box<dyn Strategy>,
 }
 
 impl Facts {
-    /// What a strategy does not say otherwise: no property, no memory, and the time of a pass over the entries.
+    /// The default facts: no property, no memory, and the time of a pass over the entries.
     pub(super) const USUAL: Self = Self {
         name: "",
         exact: false,
@@ -186,15 +184,14 @@ impl Facts {
     };
 }
 
-/// No error of any candidate, which ends a selection.
+/// No errors for any candidate, which ends a selection.
 impl Strategy for () {
     fn errors(&mut self, _: &Round<'_>, _: &[u32]) -> Vec<f64> {
         Vec::new()
     }
 }
 
-/// A size whose sums and products stay the largest number where they would pass it: memory that nobody
-/// has.
+/// A size whose sums and products saturate at the largest number, a memory that nobody has.
 pub(super) fn bytes(size: usize) -> Saturating<u64> {
     Saturating(size as u64)
 }
@@ -216,7 +213,7 @@ pub struct Shape {
     pub pieces: usize,
     /// Entries of the candidates.
     pub nonzeros: usize,
-    /// Entries of the `k` longest of them, or more.
+    /// At least the entries of the `k` longest of them.
     pub longest: usize,
     /// Candidates drawn at random each step, if not all are judged.
     pub sample: Option<usize>,
@@ -227,8 +224,8 @@ pub struct Shape {
 }
 
 impl Shape {
-    /// The shape of selecting `k` of `candidates`, `sample` at a time, on this thread pool; of the
-    /// rank that has most: every rank must call this.
+    /// The shape of a selection of `k` of `candidates`, `sample` at a time, on this thread pool, for the rank with
+    /// the most. Every rank must call this.
     pub(super) fn new(candidates: &ColumnClasses, k: usize, sample: Option<usize>) -> Self {
         let queries = candidates.queries();
         let own = [
@@ -257,7 +254,7 @@ impl Shape {
         }
     }
 
-    /// This shape with the candidates of all ranks: what time on one rank depends on.
+    /// This shape with the candidates of all ranks, which decide the time on one rank.
     pub(super) fn of_all(self, summary: Summary) -> Self {
         Self {
             candidates: summary.column_classes,
@@ -267,7 +264,7 @@ impl Shape {
         }
     }
 
-    /// Candidates that are judged in a step.
+    /// Candidates judged in a step.
     pub(super) fn judged(&self) -> usize {
         self.sample.unwrap_or(self.candidates).min(self.candidates)
     }
@@ -282,7 +279,7 @@ impl Shape {
         self.rows as f64 * self.candidates as f64
     }
 
-    /// Bytes that every strategy takes: the state, who is out, and the errors of who is not.
+    /// Bytes that every strategy takes: the state, the list of retired candidates, and the errors of the others.
     pub(super) fn base_memory(&self) -> u64 {
         let sizes = [self.rows, self.queries, self.transforms, self.longest];
         let state = Saturating(State::memory(sizes, self.k));
@@ -296,7 +293,7 @@ mod tests {
 
     use super::*;
 
-    /// The place that wins where ranks, or one, have these errors.
+    /// The winning place for the errors of one rank or more.
     fn winner(ranks: &[&[f64]]) -> Option<usize> {
         let least = least(&ranks.iter().map(|errors| least(errors)).collect::<Vec<_>>());
         let mut passed = 0;
@@ -313,7 +310,7 @@ mod tests {
         assert_eq!(winner(&[&[2.0, 1.0 + 1e-11, 1.0]]), Some(1));
         assert_eq!(winner(&[&[2.0, 1.0 + 1e-9, 1.0]]), Some(2));
         assert_eq!(winner(&[&[]]), None);
-        // Not a number never wins.
+        // NaN never wins.
         assert_eq!(winner(&[&[f64::NAN, 5.0]]), Some(1));
         assert_eq!(winner(&[&[f64::NAN]]), None);
         // Below 0, more is worse, too.

@@ -1,4 +1,4 @@
-//! The target of a selection: labels on some scale, mixed with what a teacher says.
+//! The target of a selection: labels on some scale, mixed with predictions of a teacher.
 //!
 //! A teacher predicts every query without having seen its labels: RankRLS on all columns by its
 //! hold-out predictions `z`, or scores from elsewhere. `distil` selects towards
@@ -13,7 +13,7 @@ use crate::error::{Result, ensure};
 use crate::lambda::{LambdaSearch, Lambdas, Ridge};
 use crate::names::names;
 
-/// Share of the labels in the target of cross-fitted weights; the rest is the teacher's.
+/// Share of the labels in the target of cross-fitted weights; the teacher has the rest.
 pub(super) const WEIGHT_BLEND: f64 = 0.25;
 
 /// The ridge parameter of cross-fitted weights.
@@ -36,10 +36,10 @@ pub(super) fn filter<'a>(
     ExpectedDivergence::new(data).map_err(|error| error.within("strategy fs-ed: "))
 }
 
-/// What the weights of the selected features are fitted to.
+/// The target of the weights of the selected features.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum WeightTarget {
-    /// What the features were selected by: the labels, or the target of `distil`.
+    /// The target of the selection: the labels, or the target of `distil`.
     Labels,
     /// Three quarters of the teacher's hold-out predictions and a quarter of the labels.
     CrossFitted,
@@ -47,12 +47,12 @@ pub enum WeightTarget {
 
 names!(WeightTarget, "target of weights", Labels => "labels", CrossFitted => "cross-fitted");
 
-/// The share of the labels in what `distil` selects by on so many queries, where nobody asks for another.
+/// The default share of the labels in the target of `distil` with so many queries.
 pub(super) fn usual_blend(queries: usize) -> f64 {
     if queries < MANY_QUERIES { 0.2 } else { 0.4 }
 }
 
-/// Ridge parameters of a teacher that nobody gives, in shares of the unit.
+/// Default ridge parameters of a teacher, in shares of the unit.
 const TEACHER: [(u32, u32); 5] = [(1, 64), (1, 16), (1, 4), (1, 1), (4, 1)];
 
 /// The search for the ridge parameter of a teacher, among `lambdas` of this `unit`.

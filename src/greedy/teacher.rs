@@ -1,8 +1,8 @@
-//! Predictions for every query by RankRLS on all columns that has not seen the query.
+//! Predictions for every query by RankRLS on all columns without this query.
 //!
-//! Few examples get leave-query-out predictions, exact and from one factorisation a ridge parameter;
-//! many get predictions of query folds by conjugate gradients ([`crate::ridge`]). Classes of equal
-//! columns count by their members here, though not in the selection.
+//! Few examples get leave-query-out predictions, exact and from one factorisation a ridge parameter. Many examples
+//! get predictions of query folds by conjugate gradients ([`crate::ridge`]). Classes of equal columns count by
+//! their members here, though not in the selection.
 
 use std::sync::Arc;
 
@@ -21,17 +21,17 @@ use crate::linalg::kernels;
 use crate::metrics::{Convention, Judge, Metric};
 use crate::ridge::{Groups, Holdout, RidgeProblem, Solver};
 
-/// Queries from which on two folds do: half of them teach as well as all.
+/// Queries from which on two folds suffice: half of them teach as well as all.
 const MANY_QUERIES: usize = 20_000;
 
-/// Norm of the residual that conjugate gradients have to reach, as a share of the labels'.
+/// Norm of the residual at which conjugate gradients end, as a share of the labels'.
 const TOLERANCE: f64 = 1e-4;
 
 /// Fewest queries to teach from.
 const FEWEST_QUERIES: usize = 10;
 
-/// Most entries of columns with which all ridge parameters are tried side by side, for conjugate
-/// gradients: lanes that stand idle then cost more than a parameter that was not needed.
+/// Most entries of columns for all ridge parameters side by side in conjugate gradients. Beyond it idle lanes cost
+/// more than an unneeded parameter.
 const SMALL: usize = 50_000_000;
 
 /// The refusal of a teacher that cannot be trained.
@@ -42,27 +42,27 @@ fn untrained(error: Error) -> Error {
 /// The teacher of a selection.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Teacher {
-    /// The solver; `None` for scores that were given.
+    /// The solver; `None` for given scores.
     pub solver: Option<Solver>,
-    /// The ridge parameter of least hold-out error; `None` for scores that were given.
+    /// The ridge parameter of least hold-out error; `None` for given scores.
     pub lambda: Option<Lambda>,
     /// Concordance index of the predictions with the labels, averaged over queries.
     pub cindex: Option<f64>,
-    /// Whether `lambda` is the least or the largest of several that were tried: another may do
-    /// better. It is not where errors hardly depend on it, nor where columns have other units, which is told of.
+    /// Whether `lambda` is the least or the largest of several that were tried, so another may do better. It is
+    /// `false` if errors hardly depend on it, and if columns have other units, which has its own warning.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub at_edge: bool,
-    /// Whether a few columns are far larger than the others there, which nothing scales.
+    /// Whether a few columns, which nothing scales, are far larger than the others there.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub dominated: bool,
-    /// The residual of conjugate gradients as a share of the labels, where it is more than the 1e-4
-    /// that were to be reached: predictions are off by as much.
+    /// The residual of conjugate gradients as a share of the labels, if it exceeds the required 1e-4: predictions
+    /// are off by as much.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub residual: Option<f64>,
 }
 
 impl Teacher {
-    /// Whether it was trained on folds, which were drawn: solvers that factor leave out each query.
+    /// Whether it was trained on drawn folds. Solvers that factor leave out each query.
     pub fn draws(&self) -> bool {
         self.solver.is_some_and(|solver| !solver.factors())
     }
@@ -71,17 +71,17 @@ impl Teacher {
 /// The labels of a selection, made before it: centred and weighted as its candidates are, `m` each.
 #[derive(Debug, Clone)]
 pub(crate) struct Labels {
-    /// The labels that features are selected by.
+    /// The labels that select features.
     pub(super) select: Vec<f64>,
-    /// The labels that weights are fitted to where these are others, and the ridge parameter of that.
+    /// The labels of the fit if others, with its ridge parameter.
     pub(super) fit: Option<(Vec<f64>, Lambda)>,
-    /// The labels that errors are against, where features are selected by others.
+    /// The labels for reported errors, if others select features.
     pub(super) report: Option<Vec<f64>>,
     /// The teacher, if there was one.
     pub(crate) teacher: Option<Teacher>,
-    /// The ridge parameters that the teacher has tried, if it was trained.
+    /// The ridge parameters that the teacher tried, if it was trained.
     pub(crate) tried: Option<Lambdas>,
-    /// An error of each candidate by the data themselves, where the strategy takes candidates in this order.
+    /// An error of each candidate by the data themselves, if the strategy takes candidates in this order.
     pub(super) filter: Option<Arc<[f64]>>,
 }
 
@@ -99,7 +99,7 @@ impl Labels {
             None
         };
         let blended = |share: f64| Some(taught.as_ref()?.blended(&own, share));
-        // Only cross-fitted weights have it.
+        // Only cross-fitted weights have this parameter.
         let fit = options.weight_lambda;
         let fit =
             fit.and_then(|ridge| Some((blended(WEIGHT_BLEND)?, ridge.lambda(candidates.unit()))));
@@ -120,18 +120,18 @@ impl Labels {
     }
 }
 
-/// A teacher and what it predicts.
+/// A teacher and its predictions.
 struct Taught {
     teacher: Teacher,
-    /// The ridge parameters that were tried; `None` for scores that were given.
+    /// The tried ridge parameters; `None` for given scores.
     tried: Option<Lambdas>,
-    /// A prediction for each example, centred and weighted as labels are, `m`.
+    /// A prediction for each example, centred and weighted like labels, `m`.
     predictions: Vec<f64>,
 }
 
-/// The ridge parameter of `search` with the least hold-out error, the hold-outs, and whether the one beside it
-/// leaves as much: so many tried side by side
-/// `at_once` or, from the largest, which takes the fewest iterations, down, then each alone.
+/// The ridge parameter of `search` with the least hold-out error, the hold-outs, and whether its neighbour leaves
+/// as much. It tries `at_once` side by side or, from the largest down, which takes the fewest iterations, each
+/// alone.
 fn least_error(
     problem: &RidgeProblem<'_>,
     groups: &Groups,
@@ -172,7 +172,7 @@ fn least_error(
     Ok((lambda, holdout, flat))
 }
 
-/// `values` of examples, centred and weighted as the candidates are, `m`.
+/// `values` of examples, centred and weighted like the candidates, `m`.
 fn weighted(candidates: &ColumnClasses, values: &[f64]) -> Vec<f64> {
     let queries = candidates.queries();
     let scales = candidates.query_weight().row_scales(queries);
@@ -180,8 +180,8 @@ fn weighted(candidates: &ColumnClasses, values: &[f64]) -> Vec<f64> {
 }
 
 impl Taught {
-    /// The teacher of `plan`, if it has one, and the scores in `data`, or the predictions of RankRLS. `labels`
-    /// are centred and weighted.
+    /// The teacher of `plan`, if it has one, with the scores in `data` or the predictions of RankRLS. `labels` are
+    /// centred and weighted.
     fn new(
         candidates: &ColumnClasses,
         labels: &[f64],
@@ -260,8 +260,8 @@ impl Taught {
         })
     }
 
-    /// Takes `scores` for the teacher's, in whatever units: multiplied by the number that brings
-    /// them nearest to the labels. `scores` and `labels` are centred and weighted.
+    /// Takes `scores` as the teacher's, in any units: it multiplies them by the number that brings them nearest to
+    /// the labels. `scores` and `labels` are centred and weighted.
     fn given(mut scores: Vec<f64>, labels: &[f64], queries: &Queries) -> Result<Self> {
         let products = kernels::dot(&scores, labels);
         let squares = kernels::dot(&scores, &scores);

@@ -19,8 +19,8 @@ pub struct TestPath<'a> {
 }
 
 impl<'a> TestPath<'a> {
-    /// Will measure `dataset`, which has the columns of the training data, by `metrics`, each
-    /// of them once, and by `convention` where they name none.
+    /// Will measure `dataset`, which has the columns of the training data, by the different `metrics`, and by
+    /// `convention` unless they name one.
     pub fn new(dataset: &'a Dataset<'a>, metrics: &[Metric], convention: Convention) -> Self {
         Self {
             dataset,
@@ -38,7 +38,7 @@ impl<'a> TestPath<'a> {
         &self.metrics
     }
 
-    /// The convention of the measures that name none.
+    /// The convention of measures that name none.
     pub fn convention(&self) -> Convention {
         self.convention
     }
@@ -48,7 +48,7 @@ impl<'a> TestPath<'a> {
         &self.steps
     }
 
-    /// What the order of the file has, one a measure; empty before the first step.
+    /// The values of the order of the file, one a measure; empty before the first step.
     pub fn file_order(&self) -> &[Score] {
         &self.file_order
     }

@@ -11,7 +11,7 @@ use crate::ridge::Kernel;
 pub struct Expansion {
     /// The kernel.
     pub kernel: Kernel,
-    /// The rows of the basis: all rows of the training data, or those of a reduced set; in their order.
+    /// The rows of the basis, in their order: all rows of the training data, or a reduced set.
     pub rows: Vec<BasisRow>,
 }
 
@@ -56,8 +56,8 @@ impl Expansion {
         Self { kernel, rows }
     }
 
-    /// Scores of the rows of `dataset` by rows of `width` columns. Columns that the basis does not have count in the
-    /// kernel as they are.
+    /// Scores of the rows of `dataset` by rows of `width` columns. Columns outside of the basis count in the kernel
+    /// as they are.
     pub(super) fn scores(&self, width: usize, dataset: &Dataset<'_>) -> Vec<f64> {
         let mut ends = vec![0];
         let (mut indices, mut values) = (Vec::new(), Vec::new());

@@ -1,4 +1,4 @@
-//! Why the rows of a query are in their order: what each feature adds to their scores.
+//! Explains the order of the rows of a query: the contribution of each feature to their scores.
 
 use std::ops::Range;
 
@@ -9,24 +9,24 @@ use super::Model;
 use crate::data::{Column, Dataset};
 use crate::error::{Error, Result, ensure};
 
-/// The rows of a query as a model ranks them: the document of `rankrls explain`. Rows are counted from
-/// 1, as in the file of the data.
+/// The rows of a query as a model ranks them: the document of `rankrls explain`. Rows are counted from 1, as in the
+/// file of the data.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Explanation<'a> {
-    /// The identifier of the query, or its number from 1 where queries have none.
+    /// The identifier of the query, or its number from 1 if queries have no identifiers.
     pub query: String,
     /// Rows of the query.
     pub rows_of_query: usize,
-    /// The score that others are compared with: that of `versus`, or the mean of the query. In units of the
-    /// scores, as all differences and contributions.
+    /// The score for comparison: of `versus`, or the mean of the query. In units of the scores, as all differences
+    /// and contributions.
     pub reference: f64,
-    /// The row that others are compared with; `None` for the mean.
+    /// The row for comparison; `None` for the mean.
     pub versus: Option<ExplainedRow<'a>>,
     /// The rows, the highest score first; equal scores in the order of the file.
     pub rows: Vec<ExplainedRow<'a>>,
 }
 
-/// A row, and why its score is higher or lower than another.
+/// A row, with the reasons for its score.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ExplainedRow<'a> {
     /// Its place in the order, from 1.
@@ -41,7 +41,7 @@ pub struct ExplainedRow<'a> {
     pub score: f64,
     /// Score less reference: the sum of the contributions, up to rounding.
     pub difference: f64,
-    /// A text to show beside it, which a caller may set.
+    /// A text to show beside it, set by a caller.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
     /// Contributions that are not 0, the largest in magnitude first.
@@ -62,18 +62,18 @@ pub struct Contribution<'a> {
     pub weight: f64,
     /// Its value in the row.
     pub value: f64,
-    /// The value that it is compared with: of `versus`, or the mean of the query.
+    /// The value for comparison: of `versus`, or the mean of the query.
     pub reference: f64,
     /// Weight times the difference of the values.
     pub contribution: f64,
 }
 
-/// Which rows of a query are to be explained.
+/// The rows of a query to explain.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Shown {
     /// All rows.
     All,
-    /// So many rows with the highest scores, without the one that they are compared with.
+    /// So many rows with the highest scores, without the row for comparison.
     First(usize),
     /// The row of this number in the file, from 1.
     Row(usize),
@@ -94,7 +94,7 @@ impl Scored<'_> {
         1 + self.inputs.map_or(row, |known| known[row] as usize)
     }
 
-    /// The place of the row `number`, which has to be of the query.
+    /// The place of the row `number`, which must belong to the query.
     fn place(&self, number: usize) -> Result<usize> {
         let count = self.own.len();
         if let Some(place) = (0..count).find(|&place| self.number(place) == number) {
@@ -118,7 +118,7 @@ impl Scored<'_> {
     fn ranking(&self) -> Vec<(usize, usize, usize)> {
         let mut order: Vec<(usize, usize, usize)> =
             (0..self.scores.len()).map(|place| (place, 0, 0)).collect();
-        // Adding 0 makes one zero of the two.
+        // Adding 0 makes the two zeros one.
         let score = |place: usize| self.scores[place] + 0.0;
         order.sort_by(|a, b| score(b.0).total_cmp(&score(a.0)));
         let mut rank = 0;
@@ -134,10 +134,10 @@ impl Scored<'_> {
 }
 
 impl Model {
-    /// Why the model ranks the rows of a `query` of `dataset`, counted from 0, as it does: for each row
-    /// the contribution of every feature to the difference of its score from the mean of the query, or
-    /// from the score of the row `versus`, by its number in the file, from 1. Only rows that are `shown` take memory
-    /// for contributions. Columns are matched as for [`scores`](Self::scores), which has the same scores to the last bit.
+    /// Explains the order of the rows of a `query` of `dataset`, counted from 0. For each row it returns the
+    /// contribution of every feature to the difference of its score from the mean of the query, or from the score
+    /// of the row `versus`, by its number in the file, from 1. Only `shown` rows take memory for contributions.
+    /// Columns are matched as for [`scores`](Self::scores), which has the same scores to the last bit.
     ///
     /// ```
     /// use rankrls::data::sample;
@@ -185,7 +185,7 @@ impl Model {
             _ => usize::MAX,
         };
         let first = ranking.iter().filter(is_shown).take(most);
-        // The row that others are compared with comes last, and is taken off again.
+        // The row for comparison comes last, and leaves again.
         let other = ranking.iter().filter(|row| Some(row.0) == versus);
         let places: Vec<_> = first.chain(other).copied().collect();
         drop(ranking);
@@ -233,7 +233,7 @@ impl Model {
         }
     }
 
-    /// Adds to some rows of a query in `own`, which stand at these places, the contributions of the features.
+    /// Adds the contributions of the features to rows of the query in `own`, at these places.
     fn contribute<'a>(
         &'a self,
         dataset: &Dataset<'_>,
@@ -266,7 +266,7 @@ impl Model {
         }
     }
 
-    /// Refuses models without features, data without them, and queries that there are not.
+    /// Refuses models without features, data without them, and queries that do not exist.
     fn check_explained(&self, dataset: &Dataset<'_>, query: usize) -> Result<()> {
         ensure!(
             self.expansion.is_none(),
@@ -313,7 +313,7 @@ fn entries(
     entries.map(move |(row, value)| (row - begin, value))
 }
 
-/// Puts the largest contributions to a row first. Refuses those that are no finite numbers.
+/// Puts the largest contributions to a row first. Refuses contributions that are not finite.
 fn sort_contributions(row: &mut ExplainedRow<'_>) -> Result<()> {
     let parts = &mut row.contributions;
     let finite = parts.iter().all(|part| part.contribution.is_finite());

@@ -1,4 +1,4 @@
-//! Features to which a training is restricted: from another model, or a list.
+//! Features that restrict a training: from another model, or a list.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -12,19 +12,18 @@ use rankrls_files::error::Fault;
 use rankrls_files::input::Source;
 use rankrls_files::text::{checked, each_line, without_comment};
 
-/// Features that a file lists.
+/// Features from a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ListedFeatures {
     /// The features, 0-based, in the order of the file.
     pub columns: Vec<u32>,
-    /// How far the selection came, if the file is a model of one that has not ended.
+    /// The progress of the selection, if the file is a model of an unfinished one.
     pub unfinished: Option<Unfinished>,
 }
 
-/// Reads features of data with `width` columns, 0-based, in the order of the file at `path`: a
-/// model, or a list with an index a line, as data with this `base` write it. Blank lines of a
-/// list, and what comes after a `#`, do not count. The file may be compressed; `-` is standard
-/// input.
+/// Reads features of data with `width` columns, 0-based, in the order of the file at `path`. The file is a model,
+/// or a list with an index a line, counted from `base` like the data. Blank lines of a list, and text after a `#`,
+/// do not count. The file may be compressed; `-` is standard input.
 pub fn read_features(
     path: &Path,
     base: IndexBase,

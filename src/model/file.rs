@@ -1,4 +1,4 @@
-//! The JSON of a model file: written, read, and everything in it checked.
+//! The JSON of a model file: writing, reading, and a check of everything in it.
 
 use std::borrow::Cow;
 use std::fmt::Display;
@@ -25,10 +25,10 @@ use rankrls_files::{Output, Remedy, read_whole, write_json};
 /// The schema of model files.
 pub(super) const SCHEMA: &str = "rankrls.model/2";
 
-/// Most bytes of text that are taken for a model.
+/// Most bytes of text of a model.
 const LARGEST: u64 = 256 << 20;
 
-/// Most bytes of text that are taken for a model within `memory`: text, what grows while it is read, and the model.
+/// Most bytes of text of a model within `memory`: for the text, its growth while it is read, and the model.
 pub(super) fn largest(memory: Memory) -> u64 {
     let left = memory.left().unwrap_or(u64::MAX);
     LARGEST.min(left / 4)
@@ -40,7 +40,7 @@ impl Model {
         Self::read_within(path, Memory::default())
     }
 
-    /// Reads a model as [`read`](Self::read), of no more text than goes well with `memory`: a quarter of what is left.
+    /// Reads a model as [`read`](Self::read), of text up to a quarter of the `memory` left.
     pub fn read_within(path: impl AsRef<Path>, memory: Memory) -> Result<Self> {
         let path = path.as_ref();
         Self::parse(&read_whole(path, largest(memory))?, path)
@@ -56,8 +56,8 @@ impl Model {
             .map_err(|fault| fault.of(&path.display().to_string()).into())
     }
 
-    /// Writes the model to the file at `path`, which appears whole or not at all. It is
-    /// compressed if its name ends in `.gz` or `.zst`.
+    /// Writes the model to the file at `path`, which appears whole or not at all. A name that ends in `.gz` or
+    /// `.zst` compresses it.
     pub fn write(&self, path: impl AsRef<Path>) -> Result<()> {
         let path = path.as_ref();
         let write = || {
@@ -85,7 +85,7 @@ impl Model {
     }
 }
 
-/// Tells other documents and other versions from models that are damaged.
+/// Tells other documents and other versions from damaged models.
 fn check_schema(text: &[u8], path: &Path) -> Result<()> {
     #[derive(Deserialize)]
     struct Header {
@@ -106,7 +106,7 @@ fn check_schema(text: &[u8], path: &Path) -> Result<()> {
     Err(fault.of(&path.display().to_string()).into())
 }
 
-/// The beginning of a text that may be of any length.
+/// The beginning of a text of any length.
 pub(super) fn short(text: &str) -> String {
     text.chars().take(40).collect()
 }
@@ -128,7 +128,7 @@ fn json_error(text: &[u8], path: &Path, error: &serde_json::Error) -> Error {
     Error::new(Kind::File, text)
 }
 
-/// A model as it is written: all columns are counted as in the data file. The settings are its first keys.
+/// A model in its written form: all columns are counted as in the data file. The settings are its first keys.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Document<'m> {
@@ -163,8 +163,8 @@ fn is_empty(names: &Cow<'_, [String]>) -> bool {
     names.is_empty()
 }
 
-/// A part of a document that names columns. There may be a million of them, so that those of a model are counted as
-/// in the data file one by one, while they are written.
+/// A part of a document that names columns. There may be a million of them, so the columns of a model are
+/// renumbered one by one, while they are written.
 #[derive(Debug)]
 struct Counted<'m, T: Clone> {
     parts: Cow<'m, [T]>,
@@ -172,7 +172,7 @@ struct Counted<'m, T: Clone> {
     first: u32,
 }
 
-/// Something that names columns.
+/// A value that names columns.
 trait NamesColumns: Clone + Serialize {
     /// Whether it is written in one line.
     fn in_line(&self) -> bool;
@@ -182,7 +182,7 @@ trait NamesColumns: Clone + Serialize {
 }
 
 impl NamesColumns for SelectedFeature {
-    /// Features that were not selected, of which there may be a million, are a line each.
+    /// Features that were not selected, maybe a million, are a line each.
     fn in_line(&self) -> bool {
         self.lqo_error.is_none()
     }
@@ -238,7 +238,7 @@ impl<'de, T: Clone + Deserialize<'de>> Deserialize<'de> for Counted<'_, T> {
 }
 
 impl Serialize for SelectedFeature {
-    /// Without a name that is null and an empty list where it was not selected.
+    /// If it was not selected, leaves out a null name and an empty list.
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let selected = self.lqo_error.is_some();
         let mut entries = serializer.serialize_map(None)?;
@@ -297,15 +297,15 @@ impl<'m> Document<'m> {
     }
 }
 
-/// `refuse!(field: expected, found)` refuses a field of the document: says where it stands, what would be
-/// legal there, and what is there.
+/// `refuse!(field: expected, found)` refuses a field of the document: it names the field, the legal values, and the
+/// value found.
 macro_rules! refuse {
     ($field:literal: $expected:literal, $found:expr) => {
         return Err(refusal(format!($field), format!($expected), $found))
     };
 }
 
-/// `require!(legal; field: expected, found)` refuses it unless it is legal.
+/// `require!(legal; field: expected, found)` refuses the field unless it is legal.
 macro_rules! require {
     ($legal:expr; $($refusal:tt)+) => {
         if !$legal {
@@ -314,19 +314,19 @@ macro_rules! require {
     };
 }
 
-/// The fault of a value that is out of its range or contradicts another.
+/// The fault of a value that is out of range or contradicts another.
 pub(super) fn refusal(field: impl Display, expected: impl Display, found: impl Display) -> Fault {
     let fault = Fault::new(expected.to_string(), found.to_string());
     fault.in_field(&field.to_string())
 }
 
 impl Document<'_> {
-    /// The model, once everything is checked that the types do not say.
+    /// The model, after a check of all that the types do not ensure.
     fn model(self) -> Result<Model, Fault> {
         let first = self.index_base;
         require!(first <= 1; "index_base": "0 or 1", first);
         check_sizes(&self.data, self.kernel.is_none())?;
-        // No more columns than 32 bits count: that was checked.
+        // The check above keeps columns within 32 bits.
         let columns = u64::from(first)..u64::from(first) + self.data.columns as u64;
         let kernel = self.check_kernel(&columns)?;
         if kernel.is_none() {
@@ -381,7 +381,7 @@ impl Document<'_> {
         })
     }
 
-    /// The kernel, if there is one: then there is a basis, and there are no features.
+    /// The kernel, if there is one; then a basis must exist, and no features.
     fn check_kernel(&self, columns: &Range<u64>) -> Result<Option<Kernel>, Fault> {
         let (count, strategy) = (self.steps.parts.len(), self.strategy);
         let (unchecked, basis) = match (self.kernel, &self.basis) {
@@ -418,13 +418,13 @@ impl Document<'_> {
         Ok(Some(kernel))
     }
 
-    /// Every column may stand in one place only, as a feature or as one that equals it.
+    /// Every column may stand in one place only: as a feature, or equal to one.
     fn check_features(&self, columns: &Range<u64>) -> Result<(), Fault> {
         let (data, count) = (&self.data, self.steps.parts.len());
         let (most, which) = if self.strategy.is_selection() {
             (data.column_classes, "one a column class")
         } else {
-            // No more constant columns than columns: that was checked.
+            // The check above keeps constant columns within all columns.
             let varying = data.columns - data.constant_columns;
             (varying, "the columns that vary")
         };
@@ -448,7 +448,7 @@ impl Document<'_> {
         Ok(())
     }
 
-    /// Columns to include are numbers, and were selected first.
+    /// Columns to include must be numbers, and selected first.
     fn check_included(&self, columns: &Range<u64>) -> Result<(), Fault> {
         let included = self.settings.included();
         let selected = self.strategy.is_selection();
@@ -473,7 +473,7 @@ impl Document<'_> {
         Ok(())
     }
 
-    /// Names of columns are of all of them, and those that the features have.
+    /// Column names must cover all columns, and agree with the features.
     fn check_column_names(&self) -> Result<(), Fault> {
         let (columns, found) = (self.data.columns, self.column_names.len());
         if found == 0 {
@@ -481,7 +481,7 @@ impl Document<'_> {
         }
         require!(found == columns; "column_names": "{columns} names, one a column, or none", found);
         for (number, feature) in self.steps.parts.iter().enumerate() {
-            // It is counted as in the data file, which was checked.
+            // Its number is within the columns, by an earlier check.
             let place = (feature.feature - self.index_base) as usize;
             let (name, own) = (&self.column_names[place], feature.name.as_ref());
             require!(
@@ -492,7 +492,7 @@ impl Document<'_> {
         Ok(())
     }
 
-    /// An unfinished model has the features that were selected, and fewer than were asked for.
+    /// An unfinished model must have the selected features, fewer than asked for.
     fn check_progress(&self) -> Result<(), Fault> {
         let Some(Unfinished { taken, asked }) = self.unfinished else {
             return Ok(());
@@ -504,7 +504,7 @@ impl Document<'_> {
         Ok(())
     }
 
-    /// Features have measures of a path where they were selected, and there alone.
+    /// Selected features must have the measures of a path, and other features must not.
     fn check_path(&self) -> Result<(), Fault> {
         let strategy = self.strategy;
         if !strategy.is_selection() {

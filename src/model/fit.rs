@@ -6,9 +6,8 @@ use crate::error::Result;
 use crate::ridge::{Chosen, RankRls};
 
 impl RankRls {
-    /// The model of `data`: the best of several, and without hold-outs where there is one. [`train`](Self::train)
-    /// has these, too. [`choose`](Self::choose)
-    /// chooses the scales of columns and labels that are not given.
+    /// The model of `data`: the best of several, or a single one without hold-outs. [`train`](Self::train) also
+    /// returns the hold-outs. [`choose`](Self::choose) chooses open scales of columns and labels.
     pub fn fit(&self, data: &Dataset<'_>) -> Result<Model> {
         let mut params = self.clone();
         if params.holdout == HoldOut::Auto && params.models() == 1 {

@@ -1,9 +1,8 @@
 //! The model file: the features and weights, the data and options they came from, and the errors on the way.
 //!
-//! A model is one JSON document with the schema `rankrls.model/2`; `docs/formats.md` shows one.
-//! Numbers are written so that they read back to the same bits. Reading checks everything that
-//! can be checked and takes memory in proportion to the file, of at most 256 MiB; the file may
-//! be compressed.
+//! A model is one JSON document with the schema `rankrls.model/2`; `docs/formats.md` shows one. Numbers read back
+//! to the same bits. Reading checks everything that it can, and takes memory in proportion to the file, of at most
+//! 256 MiB; the file may be compressed.
 
 mod expansion;
 mod explain;
@@ -33,48 +32,48 @@ pub use expansion::{BasisRow, Expansion};
 pub use explain::{Contribution, ExplainedRow, Explanation, Shown};
 pub use features::{ListedFeatures, read_features};
 
-/// A model that was selected or trained: linear over features that were selected, over given ones, or over all,
-/// or a kernel [`Expansion`] over rows. It scores rows of data with the columns of the training data.
+/// A selected or trained model: linear over selected, given or all features, or a kernel [`Expansion`] over rows.
+/// It scores rows of data with the columns of the training data.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct Model {
-    /// How far the selection came, in a model to go on from alone; `None`: it has ended.
+    /// The progress of an unfinished selection, in a model that only serves to continue it; `None`: the selection
+    /// has ended.
     pub unfinished: Option<Unfinished>,
-    /// How the features were chosen.
+    /// The origin of the features.
     pub strategy: FeatureChoice,
     /// The pairs that the model is to order.
     pub objective: Objective,
     /// The ridge parameter.
     pub lambda: Lambda,
-    /// The settings that the model was made with, with every choice made: all of a selection; of a
-    /// training its ridge parameter, labels, scale and query weight.
+    /// The settings of the model, with every choice made. A selection has all of them; a training has its ridge
+    /// parameter, labels, scale and query weight.
     pub settings: GreedyRankRls,
-    /// How the settings were chosen that nobody gave, if some were.
+    /// The choice of the settings that nobody gave, if there was one.
     pub choice: Option<Choice>,
     /// How the training data counted its columns.
     pub index_base: IndexBase,
-    /// The kinds of the columns of the table of training data, and what was taken for missing values, as
-    /// far as it was said: other data for the model are read alike.
+    /// The kinds of the columns of the table of training data, and the marks of missing values, if they were given:
+    /// other data for the model are read alike.
     pub table: TableOptions,
     /// The features, in order of selection; ascending if they were not selected.
     pub features: Vec<SelectedFeature>,
-    /// The rows of training data that the model scores by, where its kernel is not linear: then it has
-    /// no features.
+    /// The rows of training data in the scores of a nonlinear kernel; such a model has no features.
     pub expansion: Option<Expansion>,
     /// The training data.
     pub data: DataSummary,
-    /// Names of all columns of the training data; empty where they are not known, as only those of the
-    /// features are kept of data in files.
+    /// Names of all columns of the training data; empty if unknown. Data in files keep only the names of the
+    /// features.
     pub column_names: Vec<String>,
 }
 
-/// How far a selection came that has not ended: "21 of 40".
+/// The progress of an unfinished selection: "21 of 40".
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Unfinished {
-    /// Features that were selected, all of which the model has.
+    /// Features selected so far, all in the model.
     pub taken: usize,
-    /// Features that were asked for: more.
+    /// Features asked for: more.
     pub asked: usize,
 }
 
@@ -84,8 +83,8 @@ impl fmt::Display for Unfinished {
     }
 }
 
-/// A feature of a model: a step of its path, where it was selected. Its columns are 0-based here, and counted
-/// as in the data file in a model file.
+/// A feature of a model, and the step of its path if it was selected. Columns are 0-based here, and counted as in
+/// the data file in a model file.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SelectedFeature {
@@ -99,8 +98,8 @@ pub struct SelectedFeature {
     /// Other columns that centre to the same one up to sign, ascending.
     #[serde(default)]
     pub identical: Vec<u32>,
-    /// Leave-query-out error after the step: sum over queries of the squared centred residuals, in squared units
-    /// of the labels; `None` if the feature was not selected.
+    /// Leave-query-out error after the step: sum over queries of the squared centred residuals, in squared units of
+    /// the labels; `None` if the feature was not selected.
     #[serde(default)]
     pub lqo_error: Option<f64>,
     /// Concordance index of the leave-query-out predictions, from 0 to 1; `None` if no query has a pair to order,
@@ -123,7 +122,7 @@ impl SelectedFeature {
     }
 }
 
-/// The data that a model was trained on.
+/// The training data of a model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct DataSummary {
@@ -196,10 +195,9 @@ impl Model {
         }
     }
 
-    /// The best model of a `training` on features of `dataset`, all or given ones, by these
-    /// `options`: weights of features, or coefficients of rows. A kernel that is linear in the columns
-    /// becomes weights. Refuses a model that their memory does not allow besides the data and the training: one of a
-    /// million features takes some hundred bytes for each.
+    /// The best model of a `training` on features of `dataset`, all or given ones, by these `options`: weights of
+    /// features, or coefficients of rows. A kernel that is linear in the columns becomes weights. Refuses a model
+    /// that exceeds their memory with the data and the training: a million features take some hundred bytes each.
     pub fn from_training(
         training: &Training,
         strategy: FeatureChoice,
@@ -271,7 +269,7 @@ impl Model {
         (features + rows.map(row).sum::<usize>() + names.sum::<usize>()) as u64
     }
 
-    /// This model with `names` of its features, as far as they go.
+    /// This model with the `names` of its features that are known.
     #[must_use]
     pub fn with_names(mut self, names: &FeatureNames) -> Self {
         for feature in &mut self.features {
@@ -295,8 +293,8 @@ impl Model {
         self
     }
 
-    /// The `options` with what they leave to be chosen as this model has it: the strategy; and without a ridge
-    /// parameter this and the scales of columns and labels.
+    /// The `options` with this model's values for open settings: the strategy, and without a ridge parameter this
+    /// one and the scales of columns and labels.
     #[must_use]
     pub fn as_chosen(&self, options: &GreedyRankRls) -> GreedyRankRls {
         let then = &self.settings;
@@ -313,11 +311,11 @@ impl Model {
         options
     }
 
-    /// Goes on with the selection that this model is the end of, from data with this `hash` and these
-    /// `candidates`: the `options` [as it has chosen them](Self::as_chosen), and its steps, for
-    /// [`select_among`](crate::greedy::job::select_among). Columns to include are numbers in the options, as
-    /// [`GreedyRankRls::counted`] has them. Refuses other data, other settings than `options` come to,
-    /// and features that no strategy of the library selected.
+    /// Continues the selection that ended with this model, from data with this `hash` and these `candidates`. It
+    /// returns the `options` [as it has chosen them](Self::as_chosen), and its steps, for
+    /// [`select_among`](crate::greedy::job::select_among). Columns to include are numbers in the options, as in
+    /// [`GreedyRankRls::counted`]. Refuses other data, other settings, and features that no strategy of the library
+    /// selected.
     pub fn go_on(
         &self,
         options: &GreedyRankRls,
@@ -379,9 +377,8 @@ impl Model {
     }
 
     /// Scores of the `m` rows of `dataset`, in row order, in units of the labels: sums over the features in their
-    /// order, so that equal rows have the same score to the last bit. Scores of a query can be compared, and a
-    /// constant may be added to all of them. Columns are matched by their 0-based numbers, however either file
-    /// counts them.
+    /// order, so equal rows have the same score to the last bit. Scores of a query compare, and a constant may be
+    /// added to all of them. Columns match by their 0-based numbers, whatever the base of either file.
     pub fn scores(&self, dataset: &Dataset<'_>) -> Vec<f64> {
         if let Some(expansion) = &self.expansion {
             return expansion.scores(self.data.columns, dataset);
@@ -398,8 +395,8 @@ impl Model {
         ))
     }
 
-    /// `dataset` with the features of the model as its columns, in order of selection and with
-    /// the names that the model has: data to train other rankers on.
+    /// `dataset` with the features of the model as its columns, in order of selection and with the names of the
+    /// model: data to train other rankers on.
     pub fn project(&self, dataset: &Dataset<'_>) -> Result<Dataset<'static>, Error> {
         let projected = dataset.project(&self.columns())?;
         if self.features.iter().all(|feature| feature.name.is_none()) {
@@ -410,7 +407,7 @@ impl Model {
         projected.with_names(names.collect())
     }
 
-    /// Names of the features by their columns in the training data: to find the features in a table
+    /// Names of the features by their columns in the training data, which find the features in a table
     /// ([`ReadOptions::columns`](crate::data::read::ReadOptions::columns)).
     pub fn feature_names(&self) -> FeatureNames {
         let name = |feature: &SelectedFeature| {
@@ -420,15 +417,15 @@ impl Model {
         FeatureNames::of_some(self.features.iter().map(name))
     }
 
-    /// The names of features that are known.
+    /// The known names of features.
     fn known_names(&self) -> impl Iterator<Item = (u32, &str)> {
         let features = self.features.iter();
         let names = features.filter_map(|known| Some((known.feature, known.name.as_deref()?)));
         names.filter(|(_, name)| !name.is_empty())
     }
 
-    /// Refuses data whose columns have other `names` than the model has for them: data of another
-    /// corpus, whose columns have the same numbers by chance. `file` is what the names are from.
+    /// Refuses data whose columns have other `names` than in the model: data of another corpus, whose columns have
+    /// the same numbers by chance. `file` is the source of the names.
     pub fn check_names(&self, names: &FeatureNames, file: &Path) -> Result<(), ReadError> {
         let all = (0..).zip(self.column_names.iter().map(String::as_str));
         let known = self.known_names().chain(all);
@@ -466,7 +463,7 @@ fn memory_of(fit: &Fit, dataset: &Dataset<'_>) -> u64 {
     bytes as u64
 }
 
-/// The settings that were others `then` than `now`, in words.
+/// The settings that differ between `then` and `now`, in words.
 fn differences(then: &GreedyRankRls, now: &GreedyRankRls) -> Vec<String> {
     let [then, now] = [then, now].map(|settings| {
         let mut all: BTreeMap<String, Value> = settings.given().into_iter().collect();
@@ -489,7 +486,7 @@ fn differences(then: &GreedyRankRls, now: &GreedyRankRls) -> Vec<String> {
     differing.map(words).collect()
 }
 
-/// How the features of a model were chosen. As JSON: its name.
+/// The origin of the features of a model. As JSON: its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "&str")]
 pub enum FeatureChoice {
@@ -497,20 +494,20 @@ pub enum FeatureChoice {
     Strategy(StrategyKind),
     /// Selected by another strategy.
     Own,
-    /// All that vary within some query.
+    /// All features that vary within some query.
     All,
-    /// Those of a list, or of another model.
+    /// The features of a list, or of another model.
     Given,
 }
 
 impl FeatureChoice {
-    /// All choices: those of a strategy first.
+    /// All choices, strategies first.
     fn every() -> impl Iterator<Item = Self> {
         let strategies = StrategyKind::ALL.into_iter().map(Self::Strategy);
         strategies.chain([Self::Own, Self::All, Self::Given])
     }
 
-    /// The name: that of a strategy, `own`, `all` or `given`.
+    /// The name: of a strategy, or `own`, `all` or `given`.
     fn name(self) -> &'static str {
         match self {
             Self::Strategy(strategy) => strategy.name(),
@@ -520,7 +517,7 @@ impl FeatureChoice {
         }
     }
 
-    /// Whether features were added one at a time, so that there is a path.
+    /// Whether features were added one at a time, which makes a path.
     pub fn is_selection(self) -> bool {
         !matches!(self, Self::All | Self::Given)
     }

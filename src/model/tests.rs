@@ -34,7 +34,7 @@ fn data() -> Dataset<'static> {
 
 fn model() -> Model {
     let data = data();
-    // Neither the seed nor the memory has a part in it.
+    // Neither the seed nor the memory has an effect on it.
     let options = GreedyRankRls {
         seed: Some(9),
         memory: Memory::limit(1 << 30),

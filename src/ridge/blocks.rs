@@ -1,7 +1,7 @@
 //! The part of `K = X^ X^'` in which a query meets itself, and its inverse: the preconditioner of a query.
 //!
-//! A block is decomposed once for every ridge parameter. Of a query over [`LARGEST_BLOCK`] examples it is
-//! the diagonal alone.
+//! A block is decomposed once for every ridge parameter. A query over [`LARGEST_BLOCK`] examples keeps the diagonal
+//! alone.
 
 use crate::linalg::centring::centre_rows;
 use crate::linalg::eigen::Eigen;
@@ -21,8 +21,8 @@ pub(crate) enum QueryBlock {
 }
 
 impl QueryBlock {
-    /// `(K_qq + shift I)^-1 v` for the block `K_qq` of a query `q`, several shifts and `v`, a lane each; centred
-    /// like the rows, as rounding would otherwise add up outside of the centred vectors.
+    /// `(K_qq + shift I)^-1 v` for the block `K_qq` of a query `q`, several shifts and `v`, a lane each. The result
+    /// is centred like the rows: rounding would otherwise add up outside of the centred vectors.
     #[inline(always)]
     pub(crate) fn solve<const L: usize>(
         &self,

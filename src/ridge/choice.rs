@@ -14,7 +14,7 @@ use crate::lambda::Lambda;
 use crate::memory::Memory;
 use crate::metrics::{Measure, Metric};
 
-/// A setting, and what the best model with it is worth.
+/// A setting and the value of its best model.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Tried {
     /// The scale of the columns.
@@ -26,34 +26,34 @@ pub struct Tried {
     pub lambda: Option<Lambda>,
     /// The mean of the measure over queries that were held out.
     pub value: Option<f64>,
-    /// Why it was left out, if it was.
+    /// The reason to leave it out, if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
 }
 
-/// A training, and the setting that hold-outs have chosen for it.
+/// A training, and the setting that hold-outs chose for it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Chosen {
     /// The options, with the scales of columns and labels.
     pub options: RankRls,
-    /// The measure that settings were compared by.
+    /// The measure that compared settings.
     pub measure: Metric,
-    /// What was tried, in this order; empty where nothing was to be chosen.
+    /// The settings in the order tried; empty if every scale was given.
     pub tried: Vec<Tried>,
     /// The training with these options.
     pub training: Training,
 }
 
 impl RankRls {
-    /// Trains as [`train`](Self::train), and chooses the scales of columns and labels that are not given by the hold-outs
-    /// of the models: columns as they are and divided by `sd`, labels `raw` and `sqrt-sd`, in this order. The best ridge
-    /// parameter of each has the least error. Settings are compared by the [`measure`](Self::measure), or by the
-    /// concordance index, as errors on several scales do not compare. Ties go to the first.
+    /// Trains as [`train`](Self::train), and chooses the scales of columns and labels that nobody gave by the
+    /// hold-outs of the models. It tries columns as they are and divided by `sd`, and labels `raw` and `sqrt-sd`,
+    /// in this order. The best ridge parameter of each has the least error. The [`measure`](Self::measure) compares
+    /// settings, or the concordance index, as errors on several scales do not compare. Ties go to the first.
     ///
-    /// With ridge parameters nothing is chosen, and with hold-outs `none`, a kernel, a basis or another objective.
+    /// Given ridge parameters, hold-outs `none`, a kernel, a basis or another objective leave nothing to choose.
     ///
     /// # Errors
-    /// As [`train`](Self::train), of the first setting. Others that cannot be trained are left out.
+    /// As [`train`](Self::train), of the first setting. Other settings that cannot be trained are left out.
     ///
     /// ```
     /// use rankrls::data::sample;
@@ -133,7 +133,7 @@ impl RankRls {
         (scales, label_scales)
     }
 
-    /// Adds a setting that was tried to those of `chosen`, and keeps its training if it is better.
+    /// Adds a tried setting to `chosen`, and keeps its training if it is better.
     fn add(&self, chosen: &mut Chosen, options: Self, trained: Result<Training>) -> Result<()> {
         let training = match trained {
             Err(error) if error.is_of_setting() => {
@@ -173,7 +173,7 @@ impl RankRls {
         }
     }
 
-    /// What settings are compared by.
+    /// The value that compares settings.
     fn worth(&self, training: &Training) -> Option<f64> {
         let best = training.best();
         match self.measure {
@@ -190,7 +190,7 @@ impl Chosen {
     }
 }
 
-/// The `classes` of `data` on another scale, which are made beside them.
+/// The `classes` of `data` on another scale, made beside the old ones.
 fn rescaled(
     data: &Dataset<'_>,
     classes: &ColumnClasses,

@@ -1,9 +1,9 @@
 //! The features of rows: the columns of the data, or a kernel in their place.
 //!
-//! One column for each class of equal ones: a class of `k` members acts like one column times
-//! `sqrt(k)`, and every member gets the weight of the class, up to sign. A *total* is `k` times that
-//! weight. Columns are in the canonical form of [`ColumnClasses`], which differs from the data by a
-//! constant in each query: few entries, and no common offset that would cost digits.
+//! Each class of equal columns is one column here: a class of `k` members acts like one column times `sqrt(k)`, and
+//! every member gets the weight of the class, up to sign. A *total* is `k` times that weight. Columns are in the
+//! canonical form of [`ColumnClasses`], which differs from the data by a constant in each query. So entries are
+//! few, and no common offset costs digits.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -21,15 +21,15 @@ const COLUMNS: usize = 1024;
 /// Rows whose products one task computes.
 const ROWS: usize = 256;
 
-/// Where `X X'` comes from.
+/// The source of `X X'`.
 #[derive(Debug)]
 pub(crate) enum Features<'a> {
     Columns(Box<ColumnFeatures<'a>>),
-    /// `X X'` itself, of features that nobody knows: a kernel of the rows, both triangles.
+    /// `X X'` itself, a kernel of the rows whose features nobody knows: both triangles.
     Kernel(Square),
 }
 
-/// The columns, and what they count.
+/// The columns and their multiplicities.
 #[derive(Debug)]
 pub(crate) struct ColumnFeatures<'a> {
     pub(crate) classes: Cow<'a, ColumnClasses>,
@@ -42,11 +42,11 @@ pub(crate) struct ColumnFeatures<'a> {
 #[derive(Debug)]
 pub(crate) struct ByRow {
     entries: CsMatI<f64, u32, usize>,
-    /// The roots of `k`, of every column.
+    /// The root of `k` of every column.
     roots: Vec<f64>,
 }
 
-/// The mean over the rows of a query, kept while the query stays.
+/// The mean over the rows of a query, kept while the query stays the same.
 pub(crate) type Mean = Option<(usize, Vec<f64>)>;
 
 impl<'a> ColumnFeatures<'a> {
@@ -85,8 +85,7 @@ impl<'a> ColumnFeatures<'a> {
         self.rows.row(row)
     }
 
-    /// Adds `factor` times the products of `row` with the rows from `first` on, as many as `column` is
-    /// long.
+    /// Adds `factor` times the products of `row` with the rows from `first` on, up to the length of `column`.
     fn add_products(&self, row: usize, factor: f64, column: &mut [f64], first: usize) {
         let end = first + column.len();
         for (class, value) in self.row(row) {
@@ -125,14 +124,13 @@ impl<'a> Features<'a> {
         }
     }
 
-    /// The columns, for solvers that a kernel does not have.
+    /// The columns, for solvers that no kernel has.
     pub(crate) fn known(&self) -> &ColumnFeatures<'a> {
         let columns = self.columns();
         columns.expect("a kernel has the dual solver alone")
     }
 
-    /// Adds `factor` times the products of `row` with the rows from `first` on, as many as `column` is
-    /// long.
+    /// Adds `factor` times the products of `row` with the rows from `first` on, up to the length of `column`.
     pub(crate) fn add_products(&self, row: usize, factor: f64, column: &mut [f64], first: usize) {
         match self {
             Self::Columns(columns) => columns.add_products(row, factor, column, first),
@@ -164,8 +162,7 @@ impl<'a> Features<'a> {
         }
     }
 
-    /// The sum over the rows of each query of the squared norms of what is centred, each times what
-    /// the query counts.
+    /// The sum over all rows of the squared norm of the centred row, times the weight of its query.
     pub(crate) fn trace(&self, queries: &Queries, weight: impl Fn(usize) -> f64) -> f64 {
         match self {
             Self::Columns(columns) => {
@@ -199,7 +196,7 @@ impl ColumnFeatures<'_> {
         total[0]
     }
 
-    /// The totals `k x . v` of the classes, of values `v` for each row of the data.
+    /// The totals `k x . v` of the classes, for values `v` of each row of the data.
     pub(crate) fn add_up<const L: usize>(&self, v: &[[f64; L]], totals: &mut [[f64; L]]) {
         // The first columns are the longest: a task for each chunk.
         let tasks = totals.par_chunks_mut(COLUMNS).with_max_len(1).enumerate();
@@ -215,7 +212,7 @@ impl ColumnFeatures<'_> {
 }
 
 impl ByRow {
-    /// How many columns there are.
+    /// The number of columns.
     pub(crate) fn columns(&self) -> usize {
         self.roots.len()
     }

@@ -21,64 +21,63 @@ use crate::memory::Memory;
 use crate::metrics::{Measure, Metric, check_labels};
 use crate::names::Objective;
 
-/// Rows up to which all pairs of them are held out where nothing is asked for.
+/// Rows up to which leave-pair-out is the default.
 const LPO_ROWS: usize = 5_000;
 
 /// Bytes of a pair of rows and its predictions.
 const PAIR: u64 = size_of::<([u32; 2], [f64; 2])>() as u64;
 
-/// Queries up to which each is held out on its own, whatever the solver.
+/// Queries up to which leave-query-out is the default, whatever the solver.
 const FEW_QUERIES: usize = 5;
 
-/// A ridge parameter with a kernel, and how well its model predicts what it has not seen.
+/// A ridge parameter with a kernel, and how well its model predicts unseen rows.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Cell {
     /// The kernel.
     pub kernel: Kernel,
     /// The ridge parameter.
     pub lambda: Lambda,
-    /// A bound on how much rounding errors grow, from 1 on: `1 + trace(K) / ridge`, which is at least the condition
-    /// number of the system. `ridge` is `lambda`, and `lambda / m` under the global objective.
+    /// A bound on the growth of rounding errors, from 1 on: `1 + trace(K) / ridge`, at least the condition number
+    /// of the system. `ridge` is `lambda`, and `lambda / m` under the global objective.
     pub condition: f64,
     /// The hold-out predictions.
     pub holdout: Option<Holdout>,
-    /// The measure to choose by, where it has a value; `None` also where the squared error chooses.
+    /// The measure to choose by, if it has a value; `None` also if the squared error chooses.
     pub measure: Option<f64>,
-    /// The iterations of conjugate gradients with all the data. They train the best model alone on these.
+    /// The iterations of conjugate gradients on all the data, which only the best model needs.
     pub iterations: Option<usize>,
-    /// The norm of the residual that they left, as a share of the norm of the labels: predictions for the training
-    /// rows are off by no more than this share of them. 1e-10 is asked for. At 1 nothing was learnt: all weights
-    /// are 0.
+    /// The norm of the remaining residual, as a share of the norm of the labels: no training prediction is off by
+    /// more than this share. 1e-10 is asked for. At 1 nothing was learnt: all weights are 0.
     pub residual: Option<f64>,
 }
 
 /// A trained model, as numbers: it scores rows by their columns, or by their kernel values.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Fit {
-    /// Features that vary within some query, 0-based and ascending, each with its weight, in units of the labels over
-    /// those of the column. The weights of all others are 0.
+    /// Features that vary within some query, 0-based and ascending, each with its weight, in units of the labels
+    /// over those of the column. All other weights are 0.
     Linear(Vec<(Feature, f64)>),
-    /// Rows of the training data, 0-based and ascending, all `m` or the `b` of the basis, each with its coefficient
+    /// Rows of the training data, 0-based and ascending, all `m` or the `b` of the basis. Each has its coefficient
     /// under the kernel, in units of the labels over those of the kernel.
     Kernel(Vec<(usize, f64)>),
 }
 
-/// All that was tried, and the best model of it.
+/// All cells, and the best model.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Training {
-    /// Every kernel with every ridge parameter, in the order of the lists; lambdas ascend where
-    /// [`Lambdas::Auto`](crate::Lambdas::Auto) chose them.
+    /// Every kernel with every ridge parameter, in the order of the lists; lambdas chosen by
+    /// [`Lambdas::Auto`](crate::Lambdas::Auto) ascend.
     pub cells: Vec<Cell>,
-    /// The position of the best among `cells`; of the first of equal ones.
+    /// The position of the best among `cells`; the first of equal ones.
     pub best: usize,
-    /// The best model. The others are gone, as models may take much memory.
+    /// The best model. The others are dropped, as models may take much memory.
     pub fit: Fit,
     /// The solver.
     pub solver: Solver,
-    /// The unit of the ridge parameters of the best kernel, in squared units of the values: the mean squared norm of
-    /// a centred, weighted row, [`ColumnClasses::unit`] for linear models.
+    /// The unit of the ridge parameters of the best kernel, in squared units of the values: the mean squared norm
+    /// of a centred, weighted row, [`ColumnClasses::unit`] for linear models.
     pub unit: f64,
-    /// The rows that were held out; `None` where none were.
+    /// The hold-out that was made; `None` for no hold-out.
     pub held_out: Option<HoldOut>,
 }
 
@@ -88,7 +87,7 @@ impl Training {
         &self.cells[self.best]
     }
 
-    /// Bytes held: the weights, and the predictions that were held out with everything that was tried.
+    /// Bytes held: the weights, and the hold-out predictions of all cells.
     pub(crate) fn memory(&self) -> u64 {
         let weights = match &self.fit {
             Fit::Linear(weights) => size_of_val(&weights[..]),
@@ -100,7 +99,7 @@ impl Training {
         (weights + predictions.sum::<usize>()) as u64
     }
 
-    /// With all that was tried `before`, whose best stays unless this one is `better`.
+    /// Appends this training to the cells `before`, whose best stays unless this one is `better`.
     fn after(mut self, mut before: Self, better: bool) -> Self {
         let tried = before.cells.len();
         before.cells.append(&mut self.cells);
@@ -116,12 +115,12 @@ impl Training {
 }
 
 impl RankRls {
-    /// Trains on `data`, `m` rows of `n` columns, with every kernel and every ridge parameter, and keeps the fit
-    /// of the best model. `classes` are those that [`column_classes`](Self::column_classes) finds in the data,
-    /// where they are known: linear models of the columns use them.
+    /// Trains on `data`, `m` rows of `n` columns, with every kernel and every ridge parameter, and keeps the fit of
+    /// the best model. Linear models of the columns use `classes` if they are given: the result of
+    /// [`column_classes`](Self::column_classes) on the data.
     ///
-    /// One kernel is in memory at a time. `dual` and `primal` factor once for each ridge parameter; `cg` trains for
-    /// each, and for each group that is held out.
+    /// One kernel is in memory at a time. `dual` and `primal` factor once for each ridge parameter. `cg` trains for
+    /// each, and for each held-out group.
     pub fn train(&self, data: &Dataset<'_>, classes: Option<&ColumnClasses>) -> Result<Training> {
         self.check(self.basis.is_some(), self.preferences.is_some())?;
         self.check_measure(data)?;
@@ -141,7 +140,7 @@ impl RankRls {
         Ok(training)
     }
 
-    /// No model of several is better than another, as none can be judged.
+    /// The error for several models without a value of the measure: none is better than another.
     fn undefined(&self, queries: &Queries) -> Error {
         let Some(metric) = self.measure.metric() else {
             return too_large();
@@ -174,7 +173,7 @@ impl RankRls {
         let basis = self.basis_for(kernel, data)?;
         let mut memory = self.memory;
         if kernel.kind != KernelKind::Linear || basis.is_some() {
-            // The model does not use them, but the caller has them.
+            // The model does not use the classes, but the caller holds them.
             memory = memory.holding(classes.map_or(0, ColumnClasses::memory));
         }
         let memory = self.pairs_within(data.queries(), memory)?;
@@ -210,7 +209,7 @@ impl RankRls {
         search.train(held_out)
     }
 
-    /// The memory with the predictions of all pairs of rows in use, where leave-pair-out keeps them.
+    /// The memory with the predictions of all pairs of rows in use, if leave-pair-out keeps them.
     fn pairs_within(&self, queries: &Queries, memory: Memory) -> Result<Memory> {
         let pairs = match self.holdout {
             HoldOut::Pairs => true,
@@ -223,15 +222,15 @@ impl RankRls {
         let sizes = queries.ranges().map(|rows| rows.len() as u64);
         let pairs = sizes.map(|rows| rows.saturating_mul(rows - 1) / 2);
         let count = pairs.fold(0, u64::saturating_add);
-        // Those of a query are gathered before they are with all others.
+        // The pairs of a query are gathered before they join all others.
         let times = 1 + self.models() as u64;
         let bytes = count.saturating_mul(PAIR.saturating_mul(times));
         let what = "the predictions of all pairs need";
         memory.require(what, bytes, "allow more memory")
     }
 
-    /// The values of a kernel. A grid may go on to gammas with which no two rows are alike, as others are better
-    /// then; its least gamma may not.
+    /// The values of a kernel. The larger gammas of a grid may make no two rows alike, as smaller ones are better
+    /// then; the least gamma may not.
     fn values(&self, kernel: Kernel, data: &Dataset<'_>) -> Result<Square> {
         let values = kernel.matrix(data, self.rows_from)?;
         let mut gammas = self.kernels.iter().map(Kernel::gamma);
@@ -241,7 +240,7 @@ impl RankRls {
         Ok(values)
     }
 
-    /// What is less for a better model; infinity where there is nothing to judge it by.
+    /// A number that is less for a better model; infinity if nothing judges it.
     fn loss(&self, cell: &Cell) -> f64 {
         let loss = match (self.measure, &cell.holdout) {
             (Measure::Of(..), _) => cell.measure.map(|measure| -measure),
@@ -251,7 +250,7 @@ impl RankRls {
         loss.filter(|loss| !loss.is_nan()).unwrap_or(f64::INFINITY)
     }
 
-    /// Refuses a measure that the labels or the hold-outs do not have.
+    /// Refuses a measure that the labels or the hold-outs do not allow.
     fn check_measure(&self, data: &Dataset<'_>) -> Result<()> {
         let Measure::Of(metric) = self.measure else {
             return Ok(());
@@ -267,8 +266,8 @@ impl RankRls {
         check_labels(&[metric], data.labels(), data.queries(), None)
     }
 
-    /// The rows of the basis: those asked for, or all of them where they are fewer than the preferences,
-    /// which would be the unknowns of a kernel.
+    /// The rows of the basis as asked for. Under preferences, it is all rows if they are fewer than the
+    /// preferences, which would be the unknowns of a kernel.
     fn basis_for(&self, kernel: Kernel, data: &Dataset<'_>) -> Result<Option<Vec<usize>>> {
         if let Some(basis) = &self.basis {
             return basis.rows(data).map(Some);
@@ -278,7 +277,7 @@ impl RankRls {
         Ok(many.then(|| (0..data.rows()).collect()))
     }
 
-    /// The queries of `data`, or preferences, each a query of its own: groups are made of them.
+    /// The queries of `data`, or a query for each preference: groups are made of them.
     fn held_out_units<'d>(&self, data: &'d Dataset<'_>) -> Result<Cow<'d, Queries>> {
         Ok(match &self.preferences {
             Some(list) => Cow::Owned(Queries::from_sizes(&vec![1; list.len()])?),
@@ -286,7 +285,7 @@ impl RankRls {
         })
     }
 
-    /// The hold-outs: as asked for, or as many as seconds allow.
+    /// The hold-outs as asked for, or as many as seconds allow.
     fn held_out(
         &self,
         problem: &RidgeProblem<'_>,
@@ -329,8 +328,8 @@ impl RankRls {
         })
     }
 
-    /// The groups of rows, or of preferences, each of which is one of the `units` then, that are held
-    /// out; `None` for pairs, for nothing, and where the solver decides.
+    /// The held-out groups of rows or, under preferences, of `units`. `None` for pairs, for nothing, and if the
+    /// solver decides.
     fn groups(&self, holdout: &HoldOut, units: &Queries) -> Result<Option<Groups>> {
         let preferences = self.objective == Objective::Pairs;
         let groups = match holdout {
@@ -341,12 +340,12 @@ impl RankRls {
             }
             _ => holdout.groups(units)?,
         };
-        // Rows, as those of one query may stand for all.
+        // Groups of rows, as the rows of one query may stand for all.
         groups.map(|whole| whole.rows(units)).transpose()
     }
 }
 
-/// Whether leave-query-out is a matter of seconds, as it is for solvers that factor.
+/// Whether leave-query-out takes seconds, as with solvers that factor.
 fn affordable(solver: Solver, shape: &TrainShape) -> bool {
     // A hundred iterations for each group and ridge parameter, in lanes.
     let seconds = 1e-7 * shape.nonzeros as f64 * (shape.lambdas * shape.queries) as f64;
@@ -354,13 +353,13 @@ fn affordable(solver: Solver, shape: &TrainShape) -> bool {
     few || solver.factors()
 }
 
-/// All lambdas with a kernel, whose problem is prepared.
+/// All lambdas with a kernel whose problem is prepared.
 struct Search<'p> {
     options: &'p RankRls,
     kernel: Kernel,
     reduced: Option<&'p ReducedSet>,
     problem: &'p RidgeProblem<'p>,
-    /// The groups that are held out.
+    /// The held-out groups.
     groups: Option<Groups>,
     /// Whether every pair is held out.
     pairs: bool,
@@ -389,7 +388,7 @@ impl Search<'_> {
         let fit = if let Some(known) = fit {
             known
         } else {
-            // Its hold-outs were trained without it.
+            // The hold-outs did not need the model of all rows.
             let solution = problem.train(lambda, 0)?;
             (cells[best].iterations, cells[best].residual) = solution.ended.unzip();
             self.fit(&solution)
@@ -408,8 +407,7 @@ impl Search<'_> {
         })
     }
 
-    /// The hold-outs of all `lambdas`, where one after the other takes longer: unless they come from
-    /// factors.
+    /// The hold-outs of all `lambdas` at once, which is faster; none from solvers that factor.
     fn together(&self, lambdas: &[Lambda]) -> Result<Vec<Holdout>> {
         let problem = self.problem;
         match &self.groups {
@@ -420,7 +418,7 @@ impl Search<'_> {
         }
     }
 
-    /// A lambda, and the model of all rows, unless the `holdout` was made without it.
+    /// A lambda and the model of all rows, unless the `holdout` needs none.
     fn cell(
         &self,
         lambda: Lambda,
@@ -468,7 +466,7 @@ impl Search<'_> {
         }
     }
 
-    /// The model of columns, of rows of a reduced set, or of all rows.
+    /// The model of columns, of a reduced set, or of all rows.
     fn fit(&self, solution: &Solution) -> Fit {
         let problem = self.problem;
         match self.reduced {

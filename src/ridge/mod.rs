@@ -1,10 +1,10 @@
-//! RankRLS on all features, or on given ones, and what it predicts for queries it has not seen.
+//! RankRLS on all or some features, and its predictions for unseen queries.
 //!
-//! RankRLS is ridge regression on features and labels from which the means of their queries have
-//! been taken (see [`QueryWeight`](crate::QueryWeight) for what a query counts). [`RankRls`] has all parameters, and
-//! chooses among lambdas and kernels by predictions for rows that models have not seen. Solvers that factor have these
-//! from the factors of the whole model; conjugate gradients train again. `docs/derivation.md`, sections 12 to 16, has
-//! the derivation, and a table of the letters.
+//! RankRLS is ridge regression on features and labels less the means of their queries
+//! ([`QueryWeight`](crate::QueryWeight) weighs queries). [`RankRls`] has all parameters, and chooses among lambdas
+//! and kernels by predictions for rows that models have not seen. Solvers that factor take these from the factors
+//! of the whole model; conjugate gradients train again. `docs/derivation.md`, sections 12 to 16, has the
+//! derivation, and a table of the letters.
 //!
 //! ```
 //! use rankrls::data::sample;
@@ -27,19 +27,21 @@
 //!
 //! # The parts, lowest first
 //!
-//! - `blocks`: the part of the system in which a query meets itself, which preconditions;
-//! - `features`: columns, or a kernel in their place; `comparisons`: the rows that a loss compares, of
-//!   queries or of preferences; `system`: the matrix `X^` of both, never formed, and the least squares on it;
-//! - `solvers`: a file for each; `problem`: a problem with its solver, and its models;
-//! - `holdout`: models that have not seen some rows, and what they are worth; `kernel`; `options`: all
-//!   parameters; `grid`: every ridge parameter with every kernel; `choice`: scales that nobody gave.
+//! - `blocks`: the part of the system in which a query meets itself, which preconditions.
+//! - `features`: columns, or a kernel in their place.
+//! - `comparisons`: the compared rows of a loss, of queries or preferences.
+//! - `system`: the matrix `X^` of both, never formed, and the least squares on it.
+//! - `solvers`: a file for each.
+//! - `problem`: a problem with its solver, and its models.
+//! - `holdout`: predictions for rows by models that have not seen them, and their errors.
+//! - `kernel`, `options` (all parameters), `grid` (every ridge parameter with every kernel), and `choice` (scales that
+//!   nobody gave).
 //!
 //! # Sources
 //!
-//! T. Pahikkala, E. Tsivtsivadze, A. Airola, J. Järvinen and J. Boberg, *An efficient algorithm for learning
-//! to rank from preference graphs*, Machine Learning 75, 2009
-//! ([doi](https://doi.org/10.1007/s10994-008-5097-z)) has RankRLS, its dual and primal systems, and
-//! hold-outs of queries. Modules name what else they rest on.
+//! T. Pahikkala, E. Tsivtsivadze, A. Airola, J. Järvinen and J. Boberg, *An efficient algorithm for learning to
+//! rank from preference graphs*, Machine Learning 75, 2009 ([doi](https://doi.org/10.1007/s10994-008-5097-z)) has
+//! RankRLS, its dual and primal systems, and hold-outs of queries. Modules name their other sources.
 
 mod blocks;
 mod choice;

@@ -17,11 +17,11 @@ use crate::memory::Memory;
 use crate::metrics::Measure;
 use crate::names::Objective;
 
-/// RankRLS: a linear model over all features that vary within a query, or a kernel model over rows; of several
-/// lambdas and kernels the one whose predictions of held-out rows are best.
+/// RankRLS: a linear model over all features that vary within a query, or a kernel model over rows. Of several
+/// lambdas and kernels it keeps the one with the best predictions of held-out rows.
 ///
-/// Its JSON has what reports tell of the settings: objective, solver, weights and scales. The memory is read,
-/// but not written.
+/// Its JSON has the settings that reports show: objective, solver, weights and scales. The memory is read, but not
+/// written.
 ///
 /// ```
 /// use rankrls::data::sample;
@@ -43,7 +43,7 @@ use crate::names::Objective;
 /// };
 /// assert_eq!(gaussian.fit(&data)?.scores(&data).len(), data.rows());
 ///
-/// // All pairs of examples, whatever their queries, and given pairs.
+/// All pairs of examples, whatever their queries, and given pairs.
 /// let global = RankRls { objective: Objective::Global, ..params.clone() };
 /// assert!(global.train(&data, None)?.best().holdout.as_ref().unwrap().cindex > Some(0.5));
 /// let first = |other| Preference { preferred: 0, other, magnitude: 1.0, weight: 1.0 };
@@ -60,17 +60,17 @@ use crate::names::Objective;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct RankRls {
-    /// Ridge parameters, as shares of the unit of each kernel or as numbers. A solver is chosen by the time that
-    /// so many take.
+    /// Ridge parameters, as shares of the unit of each kernel or as numbers. Their number counts in the choice of a
+    /// solver by time.
     #[serde(skip)]
     pub lambdas: Lambdas,
     /// Kernels; [`Kernel::LINEAR`] alone for weights of the columns.
     #[serde(skip)]
     pub kernels: Vec<Kernel>,
-    /// Rows that the model is over; `None`: all rows.
+    /// The rows of a reduced set, over which the model is; `None`: all rows.
     #[serde(skip)]
     pub basis: Option<Basis>,
-    /// The rows that are held out.
+    /// The hold-out.
     #[serde(skip)]
     pub holdout: HoldOut,
     /// Seed of the folds that [`HoldOut::Auto`] draws; [`HoldOut::Folds`] has its own.
@@ -79,38 +79,38 @@ pub struct RankRls {
     /// Whether leave-pair-out keeps its predictions.
     #[serde(skip)]
     pub keep_pairs: bool,
-    /// What the hold-out predictions of the best model are best by.
+    /// The measure by which hold-out predictions choose the best model.
     #[serde(skip)]
     pub measure: Measure,
-    /// The pairs of examples to order, under [`Objective::Pairs`]: the labels of the data are not used.
+    /// The pairs of examples to order, under [`Objective::Pairs`]: labels are unused.
     #[serde(skip)]
     pub preferences: Option<Preferences>,
-    /// Which pairs are to be ordered.
+    /// The pairs to order.
     #[serde(skip_serializing_if = "Objective::is_query")]
     pub objective: Objective,
-    /// The solver; `None`: the cheaper of `dual` and `primal` if it takes no longer than 20
-    /// seconds and fits into memory, else conjugate gradients.
+    /// The solver; `None`: the cheaper of `dual` and `primal` if it takes no longer than 20 seconds and fits into
+    /// memory, else conjugate gradients.
     pub solver: Option<Solver>,
     /// The weight of a query.
     pub query_weight: QueryWeight,
     /// The scale of the labels; `None`: raw, unless [`choose`](Self::choose) chooses it.
     #[serde(skip_serializing_if = "is_usual")]
     pub label_scale: Option<LabelScale>,
-    /// The divisors of columns; `None`: none, unless [`choose`](Self::choose) chooses them. Column classes that were
-    /// found before have a scale of their own.
+    /// The divisors of columns; `None`: none, unless [`choose`](Self::choose) chooses them. Given column classes
+    /// have a scale of their own.
     #[serde(skip_serializing_if = "is_usual")]
     pub scale: Option<Scale>,
     /// The number of the first row in messages: 1 in files, 0 in arrays.
     #[serde(skip)]
     pub rows_from: IndexBase,
-    /// Bytes that data, column classes and solver may take together, and what else is in use.
+    /// Bytes that data, column classes and solver may take together, and the bytes in use by others.
     #[serde(rename = "max_memory", skip_serializing)]
     pub memory: Memory,
 }
 
 impl Default for RankRls {
     /// Linear models of all rows with lambdas of [`Lambdas::Auto`], judged by the squared error, all queries
-    /// weighted alike, without a limit of memory.
+    /// weighted alike, without a memory limit.
     fn default() -> Self {
         Self {
             lambdas: Lambdas::Auto,
@@ -132,13 +132,13 @@ impl Default for RankRls {
     }
 }
 
-/// Whether a setting is as it is where nobody gives it: reports leave it out.
+/// Whether a setting has its default, which reports leave out.
 #[expect(clippy::ref_option, reason = "serde asks so")]
 fn is_usual<T: Default + PartialEq>(setting: &Option<T>) -> bool {
     setting.as_ref().is_none_or(|own| *own == T::default())
 }
 
-/// Several models, and nothing to choose by.
+/// The error for several models without anything to choose by.
 pub(super) fn no_choice() -> Error {
     Error::options(format!(
         "{} cannot tell which of several models is best: expected a single one, or a hold-out scheme",
@@ -147,8 +147,8 @@ pub(super) fn no_choice() -> Error {
 }
 
 impl RankRls {
-    /// Refuses settings that contradict each other, whatever the data. A front end asks before it reads them:
-    /// `reduced` and `preferred` say whether there will be a basis and preferences, which are rows of the data.
+    /// Refuses settings that contradict each other, whatever the data. A front end asks before it reads the data.
+    /// `reduced` and `preferred` say whether a basis and preferences, which are rows of the data, will follow.
     /// [`train`](Self::train) asks again.
     pub fn check(&self, reduced: bool, preferred: bool) -> Result<()> {
         let pairs = self.objective == Objective::Pairs;
@@ -199,8 +199,8 @@ impl RankRls {
         self.scale.unwrap_or_default()
     }
 
-    /// Whether somebody wants columns of a linear model in units of their own: gave no scale with ridge parameters, or
-    /// `none`.
+    /// Whether somebody wants columns of a linear model in their own units: the scale `none`, or no scale with
+    /// given ridge parameters.
     pub fn keeps_units(&self) -> bool {
         let is_linear = self.kernels.iter().all(Kernel::is_linear);
         let kept = self
@@ -214,13 +214,13 @@ impl RankRls {
         self.label_scale.unwrap_or_default()
     }
 
-    /// How many models there are to choose from, to begin with.
+    /// The number of models to choose from at first.
     pub(crate) fn models(&self) -> usize {
         self.lambdas.count() * self.kernels.len()
     }
 
-    /// The classes of the columns of `data` that the objective tells apart. Refuses them where the memory does not
-    /// allow them besides the data.
+    /// The classes of the columns of `data` that the objective tells apart. Refuses them if they and the data
+    /// exceed the memory.
     pub fn column_classes(&self, data: &Dataset<'_>) -> Result<ColumnClasses> {
         let weight = QueryWeight::Uniform;
         if self.objective.is_within_queries() {
@@ -234,8 +234,8 @@ impl RankRls {
         )
     }
 
-    /// Refuses kernel values that would not fit, before they take the memory. Groups of up to `largest` rows are
-    /// going to be held out.
+    /// Refuses kernel values that do not fit, before they take the memory. Hold-outs will leave out up to `largest`
+    /// rows at once.
     pub(super) fn check_kernel(
         &self,
         data: &Dataset<'_>,
@@ -268,7 +268,7 @@ impl RankRls {
 }
 
 /// The solver for a problem of this shape: the one `asked` for, or the cheapest by [`Solver::cost`] that fits into
-/// the `memory`, of which data and column classes are held.
+/// the `memory`. Data and column classes are held already.
 pub(super) fn choose(asked: Option<Solver>, shape: &TrainShape, memory: Memory) -> Result<Solver> {
     let legal = |solver: &Solver| asked.is_none_or(|named| named == *solver);
     let fits = |solver: &Solver| memory.allows(solver.memory(shape));
@@ -313,8 +313,8 @@ fn kernel_memory(rows: usize, system: &TrainShape) -> u64 {
     (Saturating(8) * rows * rows + Saturating(Solver::OF_KERNELS.memory(system))).0
 }
 
-/// Bytes of the values and columns of a basis, as the primal solver has them, and of its systems. A given kernel is
-/// checked as a whole before: all its values, and the copy in which their eigenvalues are found.
+/// Bytes of the values and columns of a basis, as in the primal solver, and of its systems. The check of a given
+/// kernel first needs all its values, and a copy to find their eigenvalues in.
 fn basis_memory(rows: usize, basis: usize, kind: KernelKind) -> u64 {
     let (rows, basis) = (Saturating(rows as u64), Saturating(basis as u64));
     let given = match kind {
@@ -324,7 +324,7 @@ fn basis_memory(rows: usize, basis: usize, kind: KernelKind) -> u64 {
     (given + basis * (Saturating(40) * rows + Saturating(24) * basis)).0
 }
 
-/// The largest number up to `most` that `fits`, if all smaller ones do; 0 where none does.
+/// The largest number up to `most` that `fits`, if all smaller ones do; 0 if none does.
 fn largest_of(most: usize, fits: impl Fn(usize) -> bool) -> usize {
     let (mut least, mut beyond) = (0, most.saturating_add(1));
     while beyond - least > 1 {
@@ -349,7 +349,7 @@ mod tests {
     fn exact(solver: Solver, shape: &TrainShape) -> u128 {
         let size = |size: usize| size as u128;
         let (rows, classes) = (size(shape.rows), size(shape.classes));
-        // Others have vectors at least.
+        // Other solvers have vectors at least.
         let squares = [(Solver::Dual, rows), (Solver::Primal, classes)];
         let square = squares.into_iter().find(|(own, _)| *own == solver);
         let matrices = square.map_or(8 * rows, |(_, unknowns)| 16 * unknowns * unknowns);
@@ -357,7 +357,7 @@ mod tests {
     }
 
     proptest! {
-        /// Up to the most rows and columns that data may have, more never takes less, and nothing wraps.
+        /// For any size up to the most rows and columns of data, more never takes less, and nothing wraps.
         #[test]
         fn memory_grows_with_every_size(
             sizes in prop::array::uniform5(0usize..=u32::MAX as usize),

@@ -20,21 +20,20 @@ use crate::stop;
 /// RankRLS on a data set, ready for ridge parameters: `min_w |y^ - X^ w|^2 + lambda |w|^2` for the centred,
 /// weighted `X^` and `y^` of `docs/derivation.md`, section 12 (Pahikkala et al., 2009).
 ///
-/// Columns that are constant within every query have weight 0 whatever the labels, and are left
-/// out; columns that are equal up to a constant in each query and up to sign are one unknown.
+/// Columns that are constant within every query have weight 0 whatever the labels, so they are left out. Columns
+/// equal up to a constant in each query and up to sign are one unknown.
 #[derive(Debug)]
 pub(crate) struct RidgeProblem<'a> {
     pub(super) system: System<'a>,
-    /// The unit of ridge parameters, in squared units of the values: the mean diagonal of `K`, the centred, weighted
-    /// kernel matrix. Without weights it is [`ColumnClasses::unit`] where columns are known. Where preferences are
-    /// learned, it is that of centred rows times the mean degree of a row: the weight of the preferences that the
-    /// row is in.
+    /// The unit of ridge parameters, in squared units of the values: the mean diagonal of `K`, the centred,
+    /// weighted kernel matrix. Without weights it is [`ColumnClasses::unit`] for known columns. Under preferences
+    /// it is the unit of centred rows times the mean degree of a row: the total weight of its preferences.
     pub(super) unit: f64,
     pub(super) solver: Solver,
     pub(super) solve: Box<dyn Solve>,
 }
 
-/// Refuses data in which no row is compared with another.
+/// Refuses data without any two rows to compare.
 fn check_rows(dataset: &Dataset<'_>) -> Result<()> {
     let queries = dataset.queries();
     if queries.largest() < 2 {
@@ -59,11 +58,11 @@ fn labelled<'a>(dataset: &'a Dataset<'_>, options: &RankRls) -> Result<Labelled<
 }
 
 impl<'a> RidgeProblem<'a> {
-    /// Prepares `dataset`, `m` rows of `n` columns: finds the column classes, `c` of them, unless they are `known`
-    /// with a scale of their own, and chooses the solver. With [`RankRls::preferences`], `p` of them, the labels are
-    /// not used, and the system has a row for each preference, so that `dual` forms `p` x `p` numbers (Pahikkala et
-    /// al., 2009; `docs/derivation.md`, section 15). Groups of up to `largest` rows are going to be held
-    /// out; the `memory` takes the place of that of the options.
+    /// Prepares `dataset`, `m` rows of `n` columns: finds the `c` column classes, unless they are `known` with a
+    /// scale of their own, and chooses the solver. With `p` [`RankRls::preferences`], labels are unused, and the
+    /// system has a row for each preference, so `dual` forms `p` x `p` numbers (Pahikkala et al., 2009;
+    /// `docs/derivation.md`, section 15). Hold-outs will leave out up to `largest` rows at once. The `memory`
+    /// replaces the options' own.
     ///
     /// Classes take `O(nnz + n log n)` time. `dual` then forms `K = X^ X^'`, `m` x `m`, and `primal` forms
     /// `C = X^' X^`, `c` x `c`; [`Solver::memory`] has the bytes and [`Solver::cost`] the seconds.
@@ -102,7 +101,7 @@ impl<'a> RidgeProblem<'a> {
         Self::prepare(comparisons, features, solver)
     }
 
-    /// RankRLS under a `kernel` whose values are known for all pairs of the `m` rows of `dataset`, `m` x `m`, by
+    /// RankRLS under a `kernel` with known values for all pairs of the `m` rows of `dataset`, `m` x `m`, by
     /// [`Solver::Dual`]. The rest is as for [`of_columns`](Self::of_columns).
     ///
     /// The values are centred, and scaled by the weights of queries, in `O(m^2)` time.
@@ -152,9 +151,8 @@ impl<'a> RidgeProblem<'a> {
         })
     }
 
-    /// A bound on how much `lambda` lets rounding errors grow, a number from 1 on: `1 + trace(K) / ridge`,
-    /// which is at least the condition number of the system to solve. `ridge` is `lambda`, and `lambda / m`
-    /// under the global objective.
+    /// A bound on how much `lambda` lets rounding errors grow, from 1 on: `1 + trace(K) / ridge`, at least the
+    /// condition number of the system. `ridge` is `lambda`, and `lambda / m` under the global objective.
     pub(super) fn condition(&self, lambda: Lambda) -> f64 {
         let System {
             labels,
@@ -165,8 +163,8 @@ impl<'a> RidgeProblem<'a> {
         1.0 + mean_diagonal * labels.len() as f64 / ridge
     }
 
-    /// The model with the ridge parameter that the system has without `out` of the rows: `m^3 / 3` operations for
-    /// `dual`, `c^3 / 3` for `primal`, two for each entry in each iteration of `cg`.
+    /// The model with the ridge parameter of the system without `out` of the rows. This takes `m^3 / 3` operations
+    /// for `dual`, `c^3 / 3` for `primal`, two for each entry in each iteration of `cg`.
     pub(super) fn train(&self, lambda: Lambda, out: usize) -> Result<Solution> {
         let ridge = self.system.ridge(lambda, out)?;
         let trained = self.solve.train(&self.system, ridge);
@@ -179,9 +177,9 @@ impl<'a> RidgeProblem<'a> {
     }
 
     /// Features, ascending, each with its weight, in units of the labels over those of the columns: the `w` that
-    /// minimises `|y^ - X^ w|^2 + lambda |w|^2`. The weights of other features are 0. Features whose columns are
-    /// equal up to a constant in each query and up to sign have the same weight up to sign, to the last bit. None
-    /// under a kernel.
+    /// minimises `|y^ - X^ w|^2 + lambda |w|^2`. The weights of other features are 0. Features with columns equal
+    /// up to a constant in each query and up to sign have the same weight up to sign, to the last bit. A kernel has
+    /// no weights.
     ///
     /// `O(nnz)` time.
     pub(super) fn weights(&self, solution: &Solution) -> Vec<(u32, f64)> {

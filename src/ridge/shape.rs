@@ -16,17 +16,17 @@ pub(crate) struct TrainShape {
     pub(crate) queries: usize,
     /// Examples of the largest query.
     pub(crate) largest_query: usize,
-    /// Examples of the largest group that is held out at once: no fewer than those.
+    /// Examples of the largest group that is held out at once, at least the largest query.
     pub(crate) largest_group: usize,
     /// Column classes.
     pub(crate) classes: usize,
-    /// Columns that the classes stand for.
+    /// Columns in all classes.
     pub(crate) columns: usize,
     /// Entries of the column classes.
     pub(crate) nonzeros: usize,
     /// Sum over the column classes of their squared numbers of entries.
     pub(crate) squares: f64,
-    /// Ridge parameters that are going to be asked for.
+    /// The number of ridge parameters to come.
     pub(crate) lambdas: usize,
     /// Threads at work.
     pub(crate) threads: usize,
@@ -47,7 +47,7 @@ impl TrainShape {
         }
     }
 
-    /// The shape of training on the rows of `queries` under a kernel that is known.
+    /// The shape of training on the rows of `queries` under a known kernel.
     pub(super) fn of_rows(queries: &Queries, lambdas: usize) -> Self {
         Self {
             rows: queries.rows(),
@@ -63,7 +63,7 @@ impl TrainShape {
         }
     }
 
-    /// The shape where groups of up to so many rows are held out.
+    /// The shape for hold-outs of groups of up to so many rows.
     pub(super) fn with_groups(self, largest: usize) -> Self {
         let largest_group = self.largest_group.max(largest);
         Self {

@@ -1,8 +1,8 @@
-//! The least squares of the rows that the loss compares. Their matrix `X^ = B X diag(sqrt(k))` is never formed.
+//! The least squares of the compared rows. Their matrix `X^ = B X diag(sqrt(k))` is never formed.
 //!
-//! `B` compares rows ([`Comparisons`]), `X` has a column for each class of `k` equal ones ([`Features`]).
-//! Centring is implicit throughout: products with vectors that are centred need none, and results are
-//! centred after (`docs/derivation.md`, section 12).
+//! `B` compares rows ([`Comparisons`]), `X` has a column for each class of `k` equal ones ([`Features`]). Centring
+//! is implicit throughout: products with centred vectors need none, and results are centred later
+//! (`docs/derivation.md`, section 12).
 
 use std::borrow::Cow;
 
@@ -28,7 +28,7 @@ pub(crate) struct System<'a> {
     pub(crate) as_given: Cow<'a, [f64]>,
     /// The mean of the diagonal of `X^ X^'`. The dual solver also uses it as `mu` in `K + mu J`.
     pub(crate) mean_diagonal: f64,
-    /// The largest sum of squares of a column, 0 where columns are not known.
+    /// The largest sum of squares of a column, 0 if columns are unknown.
     largest_square: f64,
 }
 
@@ -65,20 +65,20 @@ impl System<'_> {
         self.rows.queries()
     }
 
-    /// Column classes, as far as they are known.
+    /// The number of column classes; 0 if columns are unknown.
     pub(crate) fn classes(&self) -> usize {
         let columns = self.features.columns();
         columns.map_or(0, |columns| columns.counts.len())
     }
 
-    /// `B' a`: coefficients of the rows of the data, from dual ones, which are centred.
+    /// `B' a`: coefficients of the rows of the data, from centred dual ones.
     pub(crate) fn of_data(&self, coefficients: &[f64]) -> Vec<f64> {
         let spread = self.rows.spread::<1>(coefficients.as_chunks().0);
         spread.as_flattened().to_vec()
     }
 
-    /// The totals of the model with these dual coefficients `a`, which are centred: `k x . B' a` for each
-    /// canonical column `x`; none if the columns are not known.
+    /// The totals of the model with these centred dual coefficients `a`: `k x . B' a` for each canonical column
+    /// `x`; empty if columns are unknown.
     pub(crate) fn totals(&self, coefficients: &[f64]) -> Vec<f64> {
         let mut totals = vec![[0.0]; self.classes()];
         if let Some(columns) = self.features.columns() {
@@ -88,7 +88,7 @@ impl System<'_> {
         totals.concat()
     }
 
-    /// `X^' y^` for labels `y^` that are compared like the rows.
+    /// `X^' y^` for labels `y^` compared like the rows.
     pub(crate) fn moments(&self, labels: &[f64]) -> Vec<f64> {
         let totals = self.totals(labels);
         let pairs = totals.iter().zip(&self.features.known().counts);
@@ -113,8 +113,7 @@ impl System<'_> {
         predictions.concat()
     }
 
-    /// `X^ X^' v` for several `v` that are centred, a lane each. `totals` has a row for each class
-    /// and is overwritten.
+    /// `X^ X^' v` for several centred `v`, a lane each. `totals` has a row for each class and is overwritten.
     ///
     /// `O(nnz L)` time.
     pub(crate) fn kernel<const L: usize>(
@@ -129,7 +128,7 @@ impl System<'_> {
         self.rows.compare(product, predict);
     }
 
-    /// The squared norms of the columns of `X^`, before they are centred.
+    /// The squared norms of the columns of `X^`, before centring.
     pub(crate) fn squared_sizes(&self) -> Vec<f64> {
         let columns = self.features.known();
         let size = |(class, count): (usize, &f64)| {
@@ -139,7 +138,7 @@ impl System<'_> {
         columns.counts.iter().enumerate().map(size).collect()
     }
 
-    /// `N' v` for some columns `N` of `X^` and several `v` that are centred, a lane each.
+    /// `N' v` for some columns `N` of `X^` and several centred `v`, a lane each.
     pub(crate) fn products<const L: usize>(
         &self,
         classes: &[usize],
@@ -153,7 +152,7 @@ impl System<'_> {
         classes.par_iter().with_max_len(1).map(product).collect()
     }
 
-    /// `N v` for the columns `N` of `X^` that are in `columns`, and `coefficients` `v`.
+    /// `N v` for the columns `N` of `X^` in `columns`, and `coefficients` `v`.
     pub(crate) fn combination<const L: usize>(
         &self,
         columns: &ByRow,
@@ -164,7 +163,7 @@ impl System<'_> {
         self.rows.compare(combination, combine);
     }
 
-    /// Rows of these columns of `X^`, those of `query`, side by side in `slots`, which are 0.
+    /// Writes the rows of `query` of these columns of `X^` side by side into `slots`, which are 0.
     pub(crate) fn fill_query(&self, query: usize, columns: &ByRow, slots: &mut [f64]) {
         self.rows.fill_query(columns, query, slots);
         let range = self.queries().range(query);
@@ -176,13 +175,13 @@ impl System<'_> {
         }
     }
 
-    /// [`Loss::ridge`](super::comparisons::Loss::ridge), of a lambda that counts beside the columns.
+    /// [`Loss::ridge`](super::comparisons::Loss::ridge), after a check of lambda against the columns.
     pub(crate) fn ridge(&self, lambda: Lambda, out: usize) -> Result<f64> {
         check_lambda(lambda, self.largest_square)?;
         self.rows.ridge(lambda, out)
     }
 
-    /// The rest that the model with these totals leaves of the labels.
+    /// The residuals of the labels under the model with these totals.
     pub(crate) fn residuals(&self, totals: &[f64]) -> Vec<f64> {
         let mut residuals = self.labels.clone();
         add_scaled(&mut residuals, -1.0, &self.predictions(totals));
@@ -226,7 +225,7 @@ impl System<'_> {
     }
 }
 
-/// Products of values or labels that are no finite numbers.
+/// The error for products of values or labels that are not finite.
 pub(crate) fn too_large() -> Error {
     Error::numbers(
         "the values or labels are too large: their products are no finite numbers; scale the data",

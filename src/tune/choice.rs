@@ -1,8 +1,8 @@
-//! What is not given of a selection is chosen here, for the command, for Rust and for Python.
+//! Chooses the settings of a selection that nobody gave, for the command, for Rust and for Python.
 //!
-//! [`choose`] tries the scales of columns, then the scales of labels, then the strategies, and keeps what was best so
-//! far. Each is tried with several ridge parameters, in shares of the unit, so that they carry over from one scale
-//! to the next, and from a draw of the queries to all of them.
+//! [`choose`] tries the scales of columns, then the scales of labels, then the strategies, and keeps the best so
+//! far. It tries each with several ridge parameters, in shares of the unit. Shares carry over from one scale to the
+//! next, and from a draw of the queries to all of them.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -17,23 +17,24 @@ use crate::greedy::{Choice, GreedyRankRls, Own, StrategyKind, Tried, plan_with};
 use crate::lambda::{Lambdas, Ridge};
 use crate::metrics::{Measure, check_labels};
 
-/// Most features of a model that is judged.
+/// Most features of a judged model.
 const MOST_FEATURES: usize = 50;
 
 /// Most rows that take part.
 const MOST_ROWS: usize = 5_000;
 
-/// The options of a selection of `dataset` with all that is not given in `options` chosen, and how it was chosen. With a
-/// ridge parameter nothing is chosen.
+/// The options of a selection of `dataset` with every open setting of `options` chosen, and the record of the
+/// choice. With a ridge parameter nothing is chosen.
 ///
-/// Without one, three folds of the queries choose it, and what is not given of these, one after the other: the scale
-/// of columns (`none`, `sd`, `max`), the scale of labels (`raw`, `sqrt-sd`), and the strategy (the fastest exact one,
-/// `distil`). Models of `k` features, at most 50, are judged by [`GreedyRankRls::judged_by`], and ties go to the
-/// first; scales of columns tie within a standard error. Squared errors on several scales do not compare: they choose the ridge parameter alone. Of large data,
-/// queries of at most 5,000 rows take part. A setting that cannot be computed, or takes too much memory, is left out.
-/// Where fewer than three queries have rows of different labels, nothing is chosen, and lambda is 1/16 of the unit.
+/// Without one, three folds of the queries choose it and every open setting of these, one after the other: the
+/// scale of columns (`none`, `sd`, `max`), the scale of labels (`raw`, `sqrt-sd`), and the strategy (the fastest
+/// exact one, `distil`). Models of `k` features, at most 50, are judged by [`GreedyRankRls::judged_by`], and ties
+/// go to the first; scales of columns tie within a standard error. Squared errors on several scales do not compare:
+/// they choose the ridge parameter alone. Of large data, queries of at most 5,000 rows take part. A setting that
+/// fails, or takes too much memory, is left out. If fewer than three queries have rows of different labels, nothing
+/// is chosen, and lambda is 1/16 of the unit.
 ///
-/// A strategy of the caller's `own` takes the place of that in the options. `each` sees what is tried.
+/// A strategy of the caller's `own` replaces the strategy of the options. `each` sees the trials.
 ///
 /// ```
 /// use rankrls::data::sample;
@@ -55,8 +56,8 @@ pub fn choose(
     choose_among(&Axes::default(), options, own, dataset, each)
 }
 
-/// Chooses as [`choose`], and among the values of `axes`. With ridge parameters there only what has several values is
-/// chosen.
+/// Chooses as [`choose`], and among the values of `axes`. With ridge parameters there, it chooses only settings
+/// with several values.
 pub fn choose_among(
     axes: &Axes,
     options: &GreedyRankRls,
@@ -112,8 +113,8 @@ pub fn choose_among(
     Ok(search.chosen(options))
 }
 
-/// The `options` that folds came to by `choice`, for a selection among the `candidates` of all the data: with the exact
-/// strategy where the memory does not allow `distil`, which the choice then names as left out.
+/// The `options` that folds chose by `choice`, for a selection among the `candidates` of all the data. If the
+/// memory does not allow `distil`, they get the exact strategy, and the choice says so.
 pub fn affordable(
     options: GreedyRankRls,
     choice: Option<&mut Choice>,
@@ -121,7 +122,7 @@ pub fn affordable(
     dataset: &Dataset<'_>,
 ) -> GreedyRankRls {
     let tried = choice.map(|choice| &mut choice.strategy[..]);
-    // Of a list that somebody gave, no strategy takes the place of another.
+    // If somebody gave the list, no strategy replaces another.
     let names = [StrategyKind::Auto, StrategyKind::Distil].map(exact_or_name);
     let is_own = |tried: &&mut [Tried]| tried.iter().map(|one| one.name.as_str()).eq(names);
     let Some([exact, distil]) = tried.filter(is_own) else {
@@ -144,7 +145,7 @@ pub fn affordable(
     }
 }
 
-/// Before anything is tried on `data`.
+/// The choice before the first trial on `data`.
 fn unmade(options: &GreedyRankRls, data: &Dataset<'_>) -> Choice {
     Choice {
         measure: options.judged_by(),
@@ -161,7 +162,7 @@ fn unmade(options: &GreedyRankRls, data: &Dataset<'_>) -> Choice {
     }
 }
 
-/// The options where folds cannot choose for a `reason`, and a choice that says so.
+/// The options for folds that cannot choose for a `reason`, and a choice with this reason.
 fn nothing_chosen(
     options: &GreedyRankRls,
     data: &Dataset<'_>,
@@ -174,7 +175,7 @@ fn nothing_chosen(
     (usual(options), Some(choice))
 }
 
-/// Which queries have rows of different labels.
+/// Marks the queries that have rows of different labels.
 fn paired(data: &Dataset<'_>) -> Vec<bool> {
     let labels = data.labels();
     let differ = |rows: Range<usize>| {
@@ -185,8 +186,7 @@ fn paired(data: &Dataset<'_>) -> Vec<bool> {
     data.queries().ranges().map(differ).collect()
 }
 
-/// The data, or where these have many rows, whole queries of these that are `paired`: about [`MOST_ROWS`], and not more
-/// unless three queries have.
+/// The data, or of many rows whole `paired` queries: about [`MOST_ROWS`], and more only to have three queries.
 fn drawn<'a>(
     data: &'a Dataset<'_>,
     paired: &[bool],
@@ -229,11 +229,11 @@ fn drawn<'a>(
 }
 
 impl Tune {
-    /// These options with the scale of columns, the scale of labels and the strategy of the selection chosen by folds of
-    /// `dataset`, as far as they are not given, and how: see [`choose`]. The whole grid of lambda is then for the
-    /// chosen setting. Where lambdas are given, the scale of columns is chosen if there are several, by the best of the
-    /// lambdas: the grid has all strategies and scales of labels. Where leave-query-out predictions judge, the strategy
-    /// is the fastest exact one, as they are biased for the other.
+    /// These options with the scale of columns, the scale of labels and the strategy of the selection chosen by
+    /// folds of `dataset`, if they are open, and the record of the choice: see [`choose`]. The whole grid of lambda
+    /// is then for the chosen setting. With given lambdas, the best of them chooses among several scales of
+    /// columns: the grid has all strategies and scales of labels. Leave-query-out predictions are biased for
+    /// `distil`, so with them the strategy is the fastest exact one.
     pub fn chosen(
         &self,
         own: Option<&Own<'_>>,
@@ -264,7 +264,7 @@ impl Tune {
         let first = selections.first().unwrap_or(&self.selection);
         let asked = GreedyRankRls {
             strategy: match first.strategy {
-                // It selects what the fastest exact one does, which chooses in its place.
+                // It selects the same features as the fastest exact one, which chooses for it.
                 StrategyKind::Auto if self.is_optimistic() => StrategyKind::Dense,
                 given => given,
             },

@@ -9,26 +9,26 @@ use crate::greedy::{GreedyRankRls, Selecting, check_several};
 use crate::memory::Memory;
 use crate::stop;
 
-/// The data that a selection sees: all training data, or those without a fold.
+/// The data that a selection sees: all training data, or all without a fold.
 #[derive(Clone, Copy)]
 pub(super) struct Part<'a> {
     pub(super) candidates: &'a ColumnClasses,
     pub(super) data: &'a Dataset<'a>,
 }
 
-/// A fold: the data to select from, and the queries that are left out.
+/// A fold: the data to select from, and the queries left out.
 #[derive(Debug)]
 pub(super) struct Fold {
     /// Positions of its queries in the whole data.
     queries: Vec<usize>,
     pub(super) candidates: ColumnClasses,
-    /// The rows to select from; and the columns, where a strategy judges them as the data have them.
+    /// The rows to select from, with their columns if a strategy judges these.
     train: Dataset<'static>,
     pub(super) test: Dataset<'static>,
 }
 
 impl Fold {
-    /// The folds of the data; none unless they are asked for.
+    /// The folds of the data; empty unless asked for.
     pub(super) fn all(part: Part<'_>, options: &Tune) -> Result<Vec<Self>> {
         let dataset = part.data;
         let queries = dataset.queries();
@@ -57,8 +57,8 @@ impl Fold {
         folds
     }
 
-    /// The fold of these `queries`, for `selection`, besides all that is in use in its memory; and whether the columns
-    /// are `needed` besides the candidates.
+    /// The fold of these `queries`, for `selection`, beside all in use in its memory. `needed`: whether the columns
+    /// are, beside the candidates.
     pub(super) fn new(
         dataset: &Dataset<'_>,
         queries: Vec<usize>,
@@ -83,14 +83,14 @@ impl Fold {
         self.candidates.memory() + data + size_of_val(&self.queries[..]) as u64
     }
 
-    /// Puts a value of each of its queries where that is in the whole data.
+    /// Puts a value of each of its queries at the query's place in the whole data.
     pub(super) fn spread(&self, own: &[Option<f64>], all: &mut [Option<f64>]) {
         for (&query, value) in self.queries.iter().zip(own) {
             all[query] = *value;
         }
     }
 
-    /// The data that a selection without the fold sees.
+    /// The data of a selection without the fold.
     pub(super) fn part(&self) -> Part<'_> {
         Part {
             candidates: &self.candidates,
@@ -99,9 +99,8 @@ impl Fold {
     }
 }
 
-/// Refuses folds that there is not the memory for. All of them have the test data once, and candidates as often as
-/// there are others; one has its training data, too. Returns the memory with the whole data and their candidates in
-/// use.
+/// Refuses folds that exceed the memory. All of them have the test data once, and candidates as often as there are
+/// other folds; one also has its training data. Returns the memory with the whole data and their candidates in use.
 fn check_memory(part: Part<'_>, folds: usize, options: &Tune) -> Result<Memory> {
     let (data, candidates) = (part.data.memory(), part.candidates.memory());
     let mut needs_data = options.selections().into_iter().map(|one| one.needs_data());
@@ -143,11 +142,11 @@ fn several_left(queries: &Queries, groups: Groups) -> Result<Groups> {
     Ok(groups)
 }
 
-/// A selection without a fold, and how it does on the fold.
+/// A selection without a fold, and its values on the fold.
 pub(super) struct FoldPath<'a> {
     fold: &'a Fold,
     meter: &'a Meter<'a>,
-    /// `None` where nothing can be selected from: every model predicts 0.
+    /// `None` if there is no candidate: every model predicts 0.
     work: Option<Selecting<'a>>,
     /// The selection after its last step.
     pub(super) path: PathSteps,
@@ -156,7 +155,7 @@ pub(super) struct FoldPath<'a> {
 }
 
 impl<'a> FoldPath<'a> {
-    /// Before the first step of `work`.
+    /// The state before the first step of `work`.
     pub(super) fn new(
         fold: &'a Fold,
         meter: &'a Meter<'a>,
@@ -173,7 +172,7 @@ impl<'a> FoldPath<'a> {
         })
     }
 
-    /// Takes a step and measures the fold; whether there was one to take.
+    /// Takes a step and measures the fold; `false` if no step was left.
     pub(super) fn advance(&mut self) -> Result<bool> {
         let Some(work) = &mut self.work else {
             return Ok(false);
@@ -195,7 +194,7 @@ impl<'a> FoldPath<'a> {
         self.path.steps.iter().map(|step| step.feature).collect()
     }
 
-    /// Puts the fold's values where its queries are in the whole data.
+    /// Puts the fold's values at the places of its queries in the whole data.
     pub(super) fn spread(&self, all: &mut Values) {
         for (all, own) in all.iter_mut().zip(&self.values) {
             self.fold.spread(own, all);

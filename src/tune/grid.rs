@@ -20,8 +20,8 @@ use crate::memory::Memory;
 use crate::metrics::{Score, check_labels};
 use crate::stop::unless_stopped;
 
-/// The outcome of every path of the grid, one strategy and scale of labels after the other, and
-/// whether they were ended before their time.
+/// The outcome of every path of the grid, one strategy and scale of labels after the other, and whether somebody
+/// ended them early.
 pub(super) fn outcomes(
     tuning: &Tuning<'_>,
     candidates: &ColumnClasses,
@@ -66,9 +66,9 @@ pub(super) fn outcomes(
     run.selections(&options.selections())
 }
 
-/// Bytes that the results of all paths of a strategy take.
+/// Bytes of the results of all paths of a strategy.
 fn results_memory(candidates: &ColumnClasses, queries: usize, options: &Tune) -> u64 {
-    /// A score but for the list of the values of queries, which is empty.
+    /// Bytes of a score without its values of queries, a list that is empty.
     const SCORE: usize = size_of::<Score>() - size_of::<Vec<Option<f64>>>();
     let paths = options.search(candidates.unit()).most();
     let steps = options.selection.k.min(candidates.summary().column_classes) as u64;
@@ -88,7 +88,7 @@ fn results_memory(candidates: &ColumnClasses, queries: usize, options: &Tune) ->
 
 /// The grid.
 impl Run<'_> {
-    /// Outcomes of the paths of each of `selections`, and whether they were ended before their time.
+    /// Outcomes of the paths of each of `selections`, and whether somebody ended them early.
     fn selections(&self, selections: &[GreedyRankRls]) -> Result<(Vec<Outcome>, bool)> {
         let (mut all, mut interrupted) = (Vec::new(), false);
         for (place, selection) in selections.iter().enumerate() {
@@ -108,8 +108,8 @@ impl Run<'_> {
         Ok((all, interrupted))
     }
 
-    /// Outcomes of `selection` with every lambda, after which so many selections come `later`, and of
-    /// the paths past the edge while the choice is there; by lambda.
+    /// Outcomes of `selection` with every lambda, and of the paths past the edge while the choice is there; by
+    /// lambda. `later` selections come after it.
     fn selection(&self, selection: &GreedyRankRls, later: usize) -> Result<Vec<Outcome>> {
         let candidates = self.candidates();
         let mut search = self.options.search(candidates.unit());
@@ -131,9 +131,9 @@ impl Run<'_> {
 
     /// Outcomes of `selection` with each of `lambdas`, in their order. The first fills `labels`.
     ///
-    /// Tasks, as many as fit into memory, take one job after the other; all of them, and the
-    /// parallel parts of every step, share the threads of the pool. A thread that waits within a
-    /// selection may begin another one only by beginning another task, so that no more are at work.
+    /// Tasks, as many as fit into memory, take one job after the other. All of them, and the parallel parts of
+    /// every step, share the threads of the pool. A thread that waits within a selection may begin another one only
+    /// by beginning another task, so the number at work never grows.
     fn grid(
         &self,
         selection: &GreedyRankRls,
@@ -183,7 +183,7 @@ impl Run<'_> {
         outcomes.into_iter().map(|(_, outcome)| outcome).collect()
     }
 
-    /// The outcome of a path for which there is not the memory.
+    /// The outcome of a path that exceeds the memory.
     fn refused(&self, selection: &GreedyRankRls, lambda: Lambda, error: &Error) -> Outcome {
         let reason = error.to_string();
         let options = GreedyRankRls {
@@ -198,12 +198,12 @@ impl Run<'_> {
         }
     }
 
-    /// The labels of the selections of `job`, on which no lambda has an effect. They are made before paths are
-    /// followed, as a thread that waited for them could begin another path.
+    /// The labels of the selections of `job`, which no lambda changes. They are made before paths are followed: a
+    /// thread that waited for them could begin another path.
     fn labels(&self, job: &Job) -> LabelsOfParts {
         let of = |fold: Option<usize>| {
             let plan = fold.map_or(Some(&job.plan), |fold| job.folds[fold].as_ref());
-            // Nobody asks for those of a fold without a plan.
+            // Nobody asks for the labels of a fold without a plan.
             let unknown = || Error::data("a fold has nothing to select from");
             let Part { candidates, data } = self.part(fold);
             Labels::new(candidates, data, plan.ok_or_else(unknown)?)

@@ -1,4 +1,4 @@
-//! Judging predictions by the measure and the metrics that were asked for.
+//! Judges predictions by the measure and the metrics.
 
 use super::Tune;
 use crate::data::Dataset;
@@ -6,7 +6,7 @@ use crate::error::{Error, Result};
 use crate::metrics::{Judge, Measure, Score};
 use crate::stop;
 
-/// Values of every query: those of the measure, then those of each metric.
+/// Values of every query: of the measure, then of each metric.
 pub(super) type Values = Vec<Vec<Option<f64>>>;
 
 /// Judges predictions for one data set.
@@ -14,14 +14,14 @@ pub(super) type Values = Vec<Vec<Option<f64>>>;
 pub(super) struct Meter<'a> {
     /// The data to predict.
     pub(super) data: &'a Dataset<'a>,
-    /// Of the measure, and of the metrics besides.
+    /// Judges of the measure, then of each metric.
     judges: Vec<Judge<'a>>,
     squared: bool,
 }
 
 impl<'a> Meter<'a> {
-    /// For `data`, which may be a part of the data that have these `labels`: takes the measure and
-    /// the metrics of `options`. Squared errors are of labels on the scale that strategies learn.
+    /// For `data`, which may be a part of the data with these `labels`, and the measure and metrics of `options`.
+    /// Squared errors are of labels on the scale that strategies learn.
     pub(super) fn new(data: &'a Dataset<'_>, options: &Tune, labels: &[f64]) -> Self {
         let queries = data.queries();
         let judge = |measure| match measure {
@@ -49,8 +49,8 @@ impl<'a> Meter<'a> {
         }
     }
 
-    /// Values of each query for its `scores`, of which those that are no further apart than `tolerance` rank
-    /// alike; refuses a score or a square that is no finite number.
+    /// Values of each query for its `scores`. Scores no further apart than `tolerance` are tied. Refuses a score or
+    /// a square that is not finite.
     pub(super) fn values(&self, scores: &[f64], tolerance: f64) -> Result<Values> {
         let not_finite = || Error::numbers("a prediction or its error is no finite number");
         if !scores.iter().all(|score| score.is_finite()) {

@@ -1,11 +1,11 @@
-//! Choice of lambda and k together, by the predictions of the models of many selections.
+//! Chooses lambda and k together, by the predictions of the models of many selections.
 //!
-//! A selection of `k` features passes through the models of 1, 2, ..., `k` features. So a grid
-//! of lambdas costs one selection each, and gives a table of models, lambda by number of
-//! features, whose rows are those of single selections. Every model is judged
+//! A selection of `k` features passes through the models of 1, 2, ..., `k` features. So a grid of lambdas costs one
+//! selection each, and gives a table of models, lambda by number of features, whose rows are single selections.
+//! Every model is judged
 //!
-//! - from the predictions of some [`HoldOut`]: those of the models that leave a query out, which
-//!   each step has anyway, those for validation data, or those of cross-validation over queries,
+//! from the predictions of some [`HoldOut`]: by the models that leave a query out, which each step has anyway, for
+//! validation data, or by cross-validation over queries,
 //! - by a [`Measure`](crate::metrics::Measure), which is a mean over queries and has a standard error,
 //!
 //! and a [`Rule`] chooses one of them. `docs/choosing.md` says how.
@@ -25,21 +25,19 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! [`Tune::fit`] is the short way. [`Tuning`] judges by validation data, too, watches the selections,
-//! and goes on with what an earlier run has found.
+//! [`Tune::fit`] is the short way. [`Tuning`] also judges by validation data, watches the selections, and continues
+//! an earlier run.
 //!
 //! # What lambdas share
 //!
-//! The data and their column classes are the same for every lambda, and found once. Of a first
-//! step only products of columns with labels, one pass over the non-zeros, are without lambda. They
-//! are not shared: the whole first step, with all that goes before it, is less than 2% of a path
-//! of 100 features.
+//! The data and their column classes are the same for every lambda, and found once. In a first step only products
+//! of columns with labels, one pass over the non-zeros, are without lambda. Lambdas do not share them: the whole
+//! first step, with all before it, is less than 2% of a path of 100 features.
 //!
 //! # Memory and threads
 //!
-//! Selections at work at once are as many as fit into the memory allowed, at most one a thread.
-//! All share the threads of the current rayon pool. Results are the same to the last bit however
-//! many there are.
+//! As many selections work at once as fit into the memory, at most one a thread. All share the threads of the
+//! current rayon pool. Their number changes no bit of the results.
 
 mod choice;
 mod folds;
@@ -69,7 +67,7 @@ use crate::greedy::{GreedyRankRls, Own, Selection, check_several};
 use crate::lambda::{Lambda, Lambdas};
 use rankrls_files::Parameter;
 
-/// A choice to be made: of the model of a grid that predicts `dataset` best.
+/// The choice to make: the model of a grid that predicts `dataset` best.
 ///
 /// ```
 /// use rankrls::data::sample;
@@ -84,7 +82,7 @@ use rankrls_files::Parameter;
 ///     ..Tuning::new(&data, &options)
 /// };
 /// let tuned = tuning.run(&mut unwatched_events)?;
-/// // Leave-query-out predictions, which features were chosen by, promise too much.
+/// Leave-query-out predictions, which also chose the features, promise too much.
 /// let judged = tuning.judge_by_folds(&tuned, &mut unwatched_events)?.expect("three queries");
 /// let (promised, likely) = (tuned.point().score.mean, judged.points.last().unwrap().score.mean);
 /// assert!(promised < likely);
@@ -94,17 +92,16 @@ use rankrls_files::Parameter;
 pub struct Tuning<'a> {
     /// The training data.
     pub dataset: &'a Dataset<'a>,
-    /// The selections to make, and how to judge their models.
+    /// The selections to make, and the judgement of their models.
     pub options: &'a Tune,
-    /// The data that models are judged by, under [`HoldOut::Data`].
+    /// The data that judge models, under [`HoldOut::Data`].
     pub validation: Option<&'a Dataset<'a>>,
-    /// The candidates that [`GreedyRankRls::candidates`] found before, on no other rank; `None`: it is
-    /// asked again.
+    /// The earlier result of [`GreedyRankRls::candidates`], of one rank; `None`: it is computed again.
     pub candidates: Option<&'a ColumnClasses>,
-    /// The strategy of all selections, where the library does not have it.
+    /// The strategy of all selections, if it is not in the library.
     pub own: Option<&'a Own<'a>>,
-    /// Selections of an earlier run. Their steps are taken again without a search; the end is, to the
-    /// last bit, that of a run that was never interrupted.
+    /// Selections of an earlier run. Their steps are taken again without a search. To the last bit, the result is
+    /// as if the run had never been interrupted.
     pub given: &'a [PathSteps],
 }
 
@@ -135,15 +132,15 @@ impl<'a> Tuning<'a> {
         })
     }
 
-    /// Follows the path of every lambda with every strategy and scale of labels, and chooses a model. `each` sees the
-    /// news of the grid.
+    /// Follows the path of every lambda with every strategy and scale of labels, and chooses a model. `each` sees
+    /// the news of the grid.
     pub fn run(&self, each: &mut EachEvent<'_>) -> Result<Tuned> {
         let (outcomes, interrupted) = self.outcomes(each)?;
         self.choice(outcomes, interrupted)
             .map_err(|outcomes| self.nothing_chosen(&outcomes, interrupted))
     }
 
-    /// The choice among `outcomes`, which come back where there is none.
+    /// The choice among `outcomes`, which come back if there is none.
     fn choice(&self, outcomes: Vec<Outcome>, interrupted: bool) -> Result<Tuned, Vec<Outcome>> {
         match self.options.choose(&outcomes) {
             Some((position, k)) => Ok(Tuned {
@@ -156,9 +153,9 @@ impl<'a> Tuning<'a> {
         }
     }
 
-    /// The path to the chosen model as folds judge it, whatever the evidence of the choice. Takes a
-    /// selection for each of five folds, or of one a query; the path itself is not searched again. `None` for less
-    /// than three queries, as selection without a fold needs two.
+    /// The path to the chosen model as folds judge it, whatever the evidence of the choice. Takes a selection for
+    /// each of five folds, or of one a query; the path itself is not searched again. `None` for fewer than three
+    /// queries, as selection without a fold needs two.
     pub fn judge_by_folds(
         &self,
         tuned: &Tuned,
@@ -203,7 +200,7 @@ impl<'a> Tuning<'a> {
         paths.into_iter().next().ok_or_else(stopped).map(Some)
     }
 
-    /// The outcome of every path, and whether they were ended before their time.
+    /// The outcome of every path, and whether somebody ended them early.
     fn outcomes(&self, each: &mut EachEvent<'_>) -> Result<(Vec<Outcome>, bool)> {
         self.options.check()?;
         let Some(candidates) = self.candidates else {
@@ -236,7 +233,7 @@ impl<'a> Tuning<'a> {
     }
 }
 
-/// The error of a grid that was stopped before there was a step to judge.
+/// The error of a grid that was stopped before any step was judged.
 fn stopped() -> Error {
     let text = "interrupted before there was anything to choose from";
     Error::new(Kind::Stopped, text)
@@ -247,7 +244,7 @@ fn stopped() -> Error {
 pub struct Tuned {
     /// The outcome of each lambda, ascending.
     pub outcomes: Vec<Outcome>,
-    /// The position among them of the path that the chosen model is on.
+    /// The position among them of the path with the chosen model.
     pub position: usize,
     /// Number of features of the chosen model, from 1 on.
     pub k: usize,
@@ -256,10 +253,10 @@ pub struct Tuned {
 }
 
 impl Tuned {
-    /// The path that the chosen model is on.
+    /// The path with the chosen model.
     ///
     /// # Panics
-    /// When `position` or `k` was replaced by one that there is not; so do the others.
+    /// If `position` or `k` was replaced by a number out of range.
     pub fn chosen(&self) -> &Outcome {
         &self.outcomes[self.position]
     }

@@ -1,4 +1,4 @@
-//! The selections to try, and how to judge them.
+//! The selections to try, and the judgement of their models.
 
 use rankrls_files::Parameter;
 use serde::{Deserialize, Serialize};
@@ -11,8 +11,8 @@ use crate::greedy::{GreedyRankRls, StrategyKind};
 use crate::lambda::{Lambda, LambdaSearch, Lambdas};
 use crate::metrics::{Convention, Measure, Metric, distinct};
 
-/// The selections to make, and how to judge their models: for the library, and the
-/// arguments and reports of commands.
+/// The selections to make, and the judgement of their models: for the library, and for arguments and reports of
+/// commands.
 ///
 /// ```
 /// use rankrls::tune::{Rule, Tune};
@@ -28,12 +28,12 @@ use crate::metrics::{Convention, Measure, Metric, distinct};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Tune {
-    /// The strategies to choose from, one after the other, each with every ridge parameter; that of
-    /// `selection` where there are none.
+    /// The strategies to choose from, one after the other, each with every ridge parameter; the strategy of
+    /// `selection` if empty.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub strategies: Vec<StrategyKind>,
-    /// The scales of the training labels to choose from, each with every strategy; that of `selection`
-    /// where there are none. Squared errors on several scales do not compare.
+    /// The scales of the training labels to choose from, each with every strategy; the scale of `selection` if
+    /// empty. Squared errors on several scales do not compare.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub labels: Vec<LabelScale>,
     /// The scales of columns to choose from, before the grid; see [`chosen`](Self::chosen).
@@ -44,31 +44,31 @@ pub struct Tune {
     /// The rows whose predictions judge models.
     ///
     /// [`HoldOut::Queries`]: leave-query-out predictions on the training data, which every step of a selection has
-    /// anyway. The features were chosen by them, too, with all queries in view: they are optimistic about
-    /// the choice of features, though not about their weights.
+    /// anyway. They also chose the features, with all queries in view: they are optimistic about the choice of
+    /// features, though not about their weights.
     ///
-    /// [`HoldOut::Folds`], from 2 to the number of queries: for each fold, features are selected and weighted without
-    /// the queries of the fold, whose predictions are then taken. Costs as many more selections a
-    /// lambda, and sees what selection does to queries that had no part in it.
+    /// [`HoldOut::Folds`], from 2 to the number of queries: for each fold, features are selected and weighted
+    /// without the queries of the fold, and then predict these. Each fold costs a selection more a lambda, and
+    /// shows the effect of selection on unseen queries.
     ///
     /// [`HoldOut::Data`]: predictions for other data with the columns of the training data ([`HoldOut::of`],
     /// [`Tuning::validation`](super::Tuning::validation)).
     pub holdout: HoldOut,
-    /// The measure that models are judged by. In it every query counts the same, whatever its weight in selection
-    /// and training.
+    /// The measure that judges models. Every query counts the same in it, whatever its weight in selection and
+    /// training.
     pub measure: Measure,
     /// Other metrics of every model, from the same predictions.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub metrics: Vec<Metric>,
-    /// The convention of the measure and of the metrics, where they name none.
+    /// The convention of the measure and of the metrics, unless they name one.
     pub convention: Convention,
-    /// How the model is chosen.
+    /// The rule that chooses the model.
     pub rule: Rule,
-    /// Options of all selections, the most features among them. [`lambdas`](Self::lambdas) takes
-    /// the place of its lambda; its memory is that of data, candidates, results and all selections at work together.
+    /// Options of all selections, the most features among them. [`lambdas`](Self::lambdas) replaces its lambda. Its
+    /// memory is for data, candidates, results and all selections at work together.
     pub selection: GreedyRankRls,
-    /// Most selections at work at once; one a thread where it is `None`. There are fewer where
-    /// memory does not allow as many. Results do not depend on it.
+    /// Most selections at work at once; `None`: one a thread. Less memory allows fewer. Results do not depend on
+    /// it.
     #[serde(skip)]
     pub concurrent: Option<usize>,
 }
@@ -93,16 +93,15 @@ impl HoldOut {
         }
     }
 
-    /// Five folds, or one a query if there are fewer, drawn by `seed`; `None` for less than three queries, as
+    /// Five folds, or one a query if there are fewer, drawn by `seed`; `None` for fewer than three queries, as
     /// selection without a fold needs two.
     pub(super) fn few_folds(queries: usize, seed: u64) -> Option<Self> {
         let count = Self::FOLDS.min(queries);
         (queries > 2).then_some(Self::Folds { count, seed })
     }
 
-    /// Folds where there are more than ten candidates (column classes) a query, else leave-query-out
-    /// predictions. Among many candidates some predict a query well by chance, and selection
-    /// finds them.
+    /// Folds for more than ten candidates (column classes) a query, else leave-query-out predictions. Among many
+    /// candidates some predict a query well by chance, and selection finds them.
     ///
     /// ```
     /// use rankrls::HoldOut;
@@ -117,8 +116,8 @@ impl HoldOut {
 }
 
 impl Tune {
-    /// Paths by `selection` with each of `lambdas`, judged by the squared error of their
-    /// leave-query-out predictions; the best is chosen.
+    /// Paths by `selection` with each of `lambdas`, judged by the squared error of their leave-query-out
+    /// predictions, of which the best is chosen.
     pub fn new(selection: GreedyRankRls, lambdas: impl Into<Lambdas>) -> Self {
         Self {
             strategies: Vec::new(),
@@ -160,14 +159,14 @@ impl Tune {
         LambdaSearch::new(&self.lambdas.lambdas(unit), self.lambdas.is_open())
     }
 
-    /// The model that the rule chooses of all these paths.
+    /// The model that the rule chooses from all these paths.
     pub(super) fn choose(&self, outcomes: &[Outcome]) -> Option<(usize, usize)> {
         let paths: Vec<_> = outcomes.iter().map(Outcome::scores).collect();
         self.rule.choose(self.measure, &paths)
     }
 
-    /// Whether the features were chosen by the predictions that judge models, so that values are better than
-    /// those of new queries will be.
+    /// Whether the predictions that judge models also chose the features, so that new queries will have worse
+    /// values.
     pub fn is_optimistic(&self) -> bool {
         self.holdout == HoldOut::Queries
     }
@@ -189,7 +188,7 @@ impl Tune {
         all
     }
 
-    /// Refuses options out of their ranges, or against each other, whatever the data.
+    /// Refuses options that are out of range or contradict each other, whatever the data.
     pub fn check(&self) -> Result<()> {
         let all = self.selections();
         let differ = |pair: &[GreedyRankRls]| pair[0].label_scale() != pair[1].label_scale();

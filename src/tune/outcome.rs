@@ -1,4 +1,4 @@
-//! The outcome of each path of a grid, and watching it.
+//! The outcome of each path of a grid, and the news on the way.
 
 use std::ops::ControlFlow;
 
@@ -16,8 +16,8 @@ use crate::metrics::Score;
 pub struct Outcome {
     /// The ridge parameter.
     pub lambda: Lambda,
-    /// The other options of its selection, with every choice made. The strategy is `auto` where no
-    /// selection started, and for one that the library does not have.
+    /// The other options of its selection, with every choice made. The strategy is `auto` if no selection started,
+    /// and for a strategy outside of the library.
     #[serde(flatten)]
     pub options: GreedyRankRls,
     /// The unit of ridge parameters, in squared units of the values
@@ -27,15 +27,14 @@ pub struct Outcome {
     pub teacher: Option<Teacher>,
     /// The models of 1, 2, ... features.
     pub points: Vec<Point>,
-    /// The features that were selected without each fold, in order of selection; empty without
-    /// folds.
+    /// The features selected without each fold, in order of selection; empty without folds.
     pub folds: Vec<Vec<u32>>,
-    /// How the path ended.
+    /// The reason of the end.
     pub ending: PathEnding,
     /// The error that ended it.
     #[serde(skip)]
     pub(super) error: Option<Error>,
-    /// Whether the selection from all training data met this error, and not one without a fold.
+    /// Whether the selection from all training data met this error, and not a selection without a fold.
     #[serde(skip)]
     pub(super) ends_selection: bool,
 }
@@ -43,18 +42,18 @@ pub struct Outcome {
 /// The model after one step, trained on all training data.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Point {
-    /// The feature that was added, and the leave-query-out measures.
+    /// The added feature, and the leave-query-out measures.
     pub step: Step,
     /// Weights of all features so far, in order of selection, in units of the labels over those of the columns.
     pub weights: Vec<f64>,
     /// The factor, from 1 on, by which rounding may be amplified in errors and weights
     /// ([`State::condition`](crate::greedy::strategy::State::condition)).
     pub condition: f64,
-    /// The value that the model is judged by.
+    /// The value that judges the model.
     pub score: Score,
-    /// The metrics asked for besides.
+    /// The other metrics.
     pub metrics: Vec<Score>,
-    /// Folds that had no candidates left for this step, and kept their last model.
+    /// Folds without candidates left for this step, which kept their last model.
     pub short_folds: usize,
 }
 
@@ -64,13 +63,13 @@ pub struct Point {
 pub enum PathEnding {
     /// The path has as many features as asked for.
     Complete,
-    /// The path has all the candidates there are.
+    /// The path has all candidates.
     Exhausted,
-    /// The rule saw no improvement any more.
+    /// The rule saw no more improvement.
     Settled,
-    /// It was ended from outside, on the way or before it began.
+    /// Somebody ended it, on the way or before it began.
     Interrupted,
-    /// An error ended it: before it began, or before a step that comes after those of the points.
+    /// An error ended it: before it began, or before the step after the last point.
     Refused {
         /// The text of the error.
         reason: String,
@@ -78,7 +77,7 @@ pub enum PathEnding {
 }
 
 impl Outcome {
-    /// Before the first step of a selection by `options`.
+    /// The outcome before the first step of a selection by `options`.
     pub(super) fn without_points(
         options: &GreedyRankRls,
         lambda: Lambda,
@@ -101,18 +100,18 @@ impl Outcome {
         }
     }
 
-    /// The scale of the labels that it learns.
+    /// The scale of the learned labels.
     pub fn labels(&self) -> LabelScale {
         self.options.label_scale()
     }
 
-    /// Whether the seed counted in the selection from all training data: [`Selection::draws`].
+    /// Whether the seed had an effect on the selection from all training data: [`Selection::draws`].
     pub fn draws(&self) -> bool {
         let teacher = self.teacher.as_ref();
         self.options.sample.is_some() || teacher.is_some_and(Teacher::draws)
     }
 
-    /// How stable the first `k` features are over the folds, among so many `candidates`; `None` without folds.
+    /// The stability of the first `k` features over the folds, among so many `candidates`; `None` without folds.
     /// Features are 0-based.
     pub fn stability(&self, k: usize, candidates: usize) -> Option<Stability> {
         let first = |features: &Vec<u32>| features.iter().take(k).map(|&f| u64::from(f)).collect();
@@ -120,8 +119,8 @@ impl Outcome {
         (!folds.is_empty()).then(|| Stability::new(&folds, candidates))
     }
 
-    /// Lambda and the scores of the models, for [`Rule::choose`](super::Rule::choose). A model that lacks a column to
-    /// include has no mean, as it is not to be chosen.
+    /// Lambda and the scores of the models, for [`Rule::choose`](super::Rule::choose). A model that lacks a column
+    /// to include has no mean, so no rule chooses it.
     pub fn scores(&self) -> (Lambda, Vec<Score>) {
         let means = values(&self.points, self.options.included().len());
         let scores = self.points.iter().zip(means);
@@ -132,8 +131,7 @@ impl Outcome {
         (self.lambda, scores.collect())
     }
 
-    /// The selection of its first `k` steps, as `select` returns it with its strategy. `None` unless
-    /// there are as many.
+    /// The selection of its first `k` steps, as `select` returns it with its strategy. `None` for fewer steps.
     pub fn selection(&self, k: usize) -> Option<Selection> {
         let (points, options) = (self.points.get(..k)?, self.options.clone());
         Some(Selection {
@@ -149,29 +147,29 @@ impl Outcome {
     }
 }
 
-/// The values of models, as far as these have the features that they are to have at `least`.
+/// The values of models with at least `least` features, and `None` for the others.
 pub(super) fn values(points: &[Point], least: usize) -> impl Iterator<Item = Option<f64>> {
     let points = (1..).zip(points);
     points.map(move |(k, point)| point.score.mean.filter(|_| k >= least))
 }
 
-/// A selection of the grid and its steps: a plain value, which may be stored and read back.
+/// A selection of the grid and its steps: a plain value, to store and read back.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct PathSteps {
     /// The ridge parameter.
     pub lambda: Lambda,
-    /// The strategy that was chosen, or taken; `auto`: one that the library does not have.
+    /// The chosen or given strategy; `auto`: a strategy outside of the library.
     pub strategy: StrategyKind,
     /// The scale of the labels.
     pub labels: LabelScale,
-    /// The fold that it does without, from 0; `None`: all training data.
+    /// The fold that it leaves out, from 0; `None`: all training data.
     pub fold: Option<usize>,
     /// Its steps so far.
     pub steps: Vec<Step>,
 }
 
 impl PathSteps {
-    /// Whether `other` is the same selection, after however many steps.
+    /// Whether `other` is the same selection, whatever the number of steps.
     pub(super) fn is_of(&self, other: &Self) -> bool {
         let own = |path: &Self| (path.lambda, path.strategy, path.labels, path.fold);
         own(self) == own(other)
@@ -181,19 +179,19 @@ impl PathSteps {
 /// News of the grid.
 #[derive(Debug, Clone, Copy)]
 pub enum TuneEvent<'a> {
-    /// The selections are about to start: once for each strategy and scale of labels, and for each lambda past the edge
-    /// of the grid.
+    /// The selections are about to start: once for each strategy and scale of labels, and for each lambda past the
+    /// edge of the grid.
     Started {
         /// Lambdas to try.
         lambdas: usize,
         /// Steps of all selections together, at most.
         steps: usize,
-        /// Steps of the strategies and scales of labels to come after this one, at most.
+        /// Steps of the later strategies and scales of labels, at most.
         later_steps: usize,
         /// Lambdas at work at once.
         concurrent: usize,
     },
-    /// A step of one of the selections is done: the last of these.
+    /// A step of one of the selections is done: its last.
     Stepped(&'a PathSteps),
     /// A selection that was not given is done.
     Selected(&'a PathSteps),
@@ -201,9 +199,8 @@ pub enum TuneEvent<'a> {
     Finished(&'a Outcome),
 }
 
-/// Sees all news: one call at a time, in an order that depends on timing. Breaking after a step
-/// ends all selections after the steps they are at, and the choice is made among the models so
-/// far; after other news it changes nothing.
+/// Sees all news: one call at a time, in an order that depends on timing. A break after a step ends all selections
+/// after their present steps, and the choice is among the models so far. After other news a break changes nothing.
 pub type EachEvent<'e> = dyn FnMut(TuneEvent<'_>) -> ControlFlow<()> + Send + 'e;
 
 /// Wants all steps, for who has nothing to see: an [`EachEvent`].

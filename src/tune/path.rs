@@ -1,4 +1,4 @@
-//! One path of the grid: a selection, the models on its way, and how they are judged.
+//! One path of the grid: a selection, the models on its way, and their judgement.
 
 use super::folds::{FoldPath, Part};
 use super::meter::Values;
@@ -11,7 +11,7 @@ use crate::greedy::{GreedyRankRls, Plan, Selecting};
 use crate::metrics::{Score, prediction_tolerance};
 use crate::stop::unless_stopped;
 
-/// The values that a model is judged by, and the folds that had no step for it.
+/// The values that judge a model, and the folds without a step for it.
 #[derive(Default)]
 struct Judgement {
     values: Values,
@@ -19,7 +19,7 @@ struct Judgement {
 }
 
 impl Judgement {
-    /// The score by the measure, those by the metrics, and the short folds.
+    /// The score by the measure, the scores by the metrics, and the short folds.
     fn scores(&self) -> (Score, Vec<Score>, usize) {
         let mut scores = self.values.iter().map(|values| Score {
             per_query: Vec::new(),
@@ -67,12 +67,12 @@ impl<'a, 'r> Path<'a, 'r> {
         outcome.ending = match ended.map_err(|error| (error.kind(), error)) {
             Err((Kind::Stopped, _)) => {
                 if one_by_one {
-                    // Not judged by all folds.
+                    // Not all folds have judged it.
                     outcome.points.clear();
                 }
                 PathEnding::Interrupted
             }
-            // Steps of an earlier run.
+            // The steps of an earlier run do not fit.
             Err((Kind::File, error)) => {
                 run.stop();
                 return Err(error.within(format_args!("lambda {}: ", job.lambda)));
@@ -101,7 +101,7 @@ impl<'a, 'r> Path<'a, 'r> {
         meter.values(&state.predictions(), tolerance)
     }
 
-    /// The selection and those without a fold, if there are folds, step by step together.
+    /// The selection and, if there are folds, the selections without them, step by step together.
     fn side_by_side(&self, outcome: &mut Outcome) -> Result<()> {
         let begun = (0..self.run.folds.len()).map(|fold| self.fold_path(fold));
         let mut folds: Vec<FoldPath<'_>> = begun.collect::<Result<_>>()?;
@@ -124,12 +124,12 @@ impl<'a, 'r> Path<'a, 'r> {
         ended
     }
 
-    /// The selection, then those without a fold one after the other.
+    /// The selection, then the selections without a fold, one after the other.
     fn one_by_one(&self, outcome: &mut Outcome) -> Result<()> {
         let mut ended = self.follow(outcome, |_| Ok(Judgement::default()));
         let points = &mut outcome.points;
         let mut judgements: Vec<Judgement> = points.iter().map(|_| self.unjudged()).collect();
-        // The models before an error can be judged, but not those before an interruption.
+        // Models before an error can be judged; models before an interruption cannot.
         for fold in 0..self.run.folds.len() {
             if ended
                 .as_ref()
@@ -139,7 +139,7 @@ impl<'a, 'r> Path<'a, 'r> {
             }
             match self.judge_all(fold, &mut judgements) {
                 Ok(features) => outcome.folds.push(features),
-                // The error of the selection itself says most.
+                // The error of the selection itself is the most useful.
                 Err(error) if ended.is_ok() || error.kind() == Kind::Stopped => ended = Err(error),
                 Err(_) => {}
             }
@@ -151,8 +151,7 @@ impl<'a, 'r> Path<'a, 'r> {
         ended
     }
 
-    /// Adds the judgement of a fold to each model, and returns its features; cuts off the models
-    /// that it cannot judge.
+    /// Adds the judgement of a fold to each model, drops the models that it cannot judge, and returns its features.
     fn judge_all(&self, fold: usize, judgements: &mut Vec<Judgement>) -> Result<Vec<u32>> {
         let begun = self.fold_path(fold);
         let mut without = begun.inspect_err(|_| judgements.clear())?;
@@ -167,14 +166,14 @@ impl<'a, 'r> Path<'a, 'r> {
         Ok(without.features())
     }
 
-    /// Tells of a selection that needs no more steps, unless it was given.
+    /// Reports a selection that needs no more steps, unless it was given.
     fn finished(&self, path: &PathSteps) {
         if self.run.given(path).len() < path.steps.len() {
             self.run.tell(TuneEvent::Selected(path));
         }
     }
 
-    /// Takes a step of the selection without a fold, and adds how the fold judges it.
+    /// Takes a step of the selection without a fold, and adds the judgement by the fold.
     fn judge(&self, without: &mut FoldPath<'_>, judgement: &mut Judgement) -> Result<()> {
         if without.advance()? {
             self.run.stepped(&without.path);
@@ -209,8 +208,7 @@ impl<'a, 'r> Path<'a, 'r> {
         Selecting::begin(candidates, data.labels(), labels, plan, self.run.own, given)
     }
 
-    /// Takes the steps of the selection from all data, each judged by `judge`, until the rule
-    /// has seen enough.
+    /// Takes the steps of the selection from all data, each judged by `judge`, until the rule ends them.
     fn follow(
         &self,
         outcome: &mut Outcome,

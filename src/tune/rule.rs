@@ -1,4 +1,4 @@
-//! Which of all models to take.
+//! Rules that choose one of all models.
 
 use std::cmp::Ordering;
 use std::str::FromStr;
@@ -10,22 +10,20 @@ use crate::error::{Error, Result, ensure};
 use crate::lambda::Lambda;
 use crate::metrics::{Measure, Score};
 
-/// How lambda and k are chosen by the values of all models.
+/// The rule that chooses lambda and k by the values of all models.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 #[serde(tag = "name", rename_all = "kebab-case")]
 pub enum Rule {
-    /// The best value. Among equal ones that with the fewest features, then that of the larger lambda.
+    /// The best value. Ties go to the fewest features, then to the larger lambda.
     #[default]
     Best,
-    /// The fewest features of all models that are within one standard error (that of the best
-    /// one, over queries) of the best value (Breiman, Friedman, Olshen and Stone, *Classification and
-    /// Regression Trees*, 1984). Among models of as many features the best value, then the
-    /// larger lambda.
+    /// The fewest features of all models within one standard error of the best value, the error of the best model
+    /// over queries (Breiman, Friedman, Olshen and Stone, *Classification and Regression Trees*, 1984). Ties go to
+    /// the best value, then to the larger lambda.
     OneSe,
-    /// The best of one model a lambda: the last that was an improvement. From the first model
-    /// on, a model is an improvement if it is better than the last improvement by at least
-    /// `least`, and `patience` models in a row that are none end the
-    /// path, and the selection with it.
+    /// The best of one model a lambda: the last improvement of its path. The first model is an improvement, and so
+    /// is every model that is better than the last one by at least `least`. `patience` models in a row without an
+    /// improvement end the path and the selection.
     MinImprovement {
         /// A share of the squared error, or a difference of a metric; from 0 on.
         least: f64,
@@ -60,9 +58,9 @@ impl Rule {
         }
     }
 
-    /// Chooses among the models of all `paths`: of each its lambda, and the scores by `measure` of the models of 1, 2,
-    /// ... features. The position of the path, from 0, and the number of features; `None` where no model has a
-    /// value. `O(n)` time for `n` models.
+    /// Chooses among the models of all `paths`: of each its lambda, and the scores by `measure` of the models of 1,
+    /// 2, ... features. Returns the position of the path, from 0, and the number of features; `None` if no model
+    /// has a value. `O(n)` time for `n` models.
     pub fn choose(
         self,
         measure: Measure,
@@ -101,12 +99,12 @@ impl Rule {
         Ok(())
     }
 
-    /// Whether it may end a path before its time.
+    /// Whether it may end a path early.
     pub(super) fn ends_paths(self) -> bool {
         matches!(self, Self::MinImprovement { .. })
     }
 
-    /// Whether a path whose models have these `values` ends with the last of them.
+    /// Whether a path with models of these `values` ends at the last of them.
     pub(super) fn settles(
         self,
         measure: Measure,
@@ -147,8 +145,8 @@ impl FromStr for Rule {
     }
 }
 
-/// Features of the last improvement on a path whose models have these `values`, and whether the path ends with
-/// the last of the values or before.
+/// The number of features at the last improvement on a path with models of these `values`, and whether the path
+/// ends by the last of the values.
 fn last_improvement(
     measure: Measure,
     least: f64,
@@ -169,7 +167,7 @@ fn last_improvement(
     (improvement.map(|(last, _)| last), false)
 }
 
-/// All models that have a value.
+/// All models with a value.
 fn entries(paths: &[(Lambda, Vec<Score>)]) -> impl Iterator<Item = Entry> + Clone {
     let paths = paths.iter().enumerate();
     paths.flat_map(|(position, (lambda, scores))| {
@@ -185,14 +183,14 @@ fn entries(paths: &[(Lambda, Vec<Score>)]) -> impl Iterator<Item = Entry> + Clon
     })
 }
 
-/// The fewest features first, then the larger lambda: no rule that knows a lambda by its number, as
-/// that is of the units of the data.
+/// The fewest features first, then the larger lambda. No rule knows a lambda by its number, which depends on the
+/// units of the data.
 fn by_size(a: &Entry, b: &Entry) -> Ordering {
     let (fewer, larger) = (a.choice.1.cmp(&b.choice.1), b.lambda.total_cmp(&a.lambda));
     fewer.then(larger)
 }
 
-/// The best value, without regard to ties.
+/// The best value, whatever the ties.
 fn extreme(measure: Measure, entries: impl Iterator<Item = Entry>) -> Option<Entry> {
     let by_value = |a: &Entry, b: &Entry| a.value.total_cmp(&b.value);
     if measure.lower_is_better() {
@@ -298,7 +296,7 @@ mod tests {
             ("min-improvement:0.5:2", SQUARED, falls, (1.0, 3)),
             ("min-improvement:0.5:3", SQUARED, falls, (1.0, 6)),
             ("min-improvement:0:1", SQUARED, falls, (1.0, 6)),
-            // The path of 1 ends at 4, that of 2 at 5.
+            // The path of 1 ends at 4, and the path of 2 at 5.
             ("min-improvement:0.5:2", SQUARED, both, (1.0, 3)),
             ("min-improvement:0.25:1", SQUARED, both, (2.0, 1)),
             ("min-improvement:0.125:1", cindex, rises, (1.0, 1)),

@@ -1,5 +1,5 @@
-//! The things that the paths of a grid share: the plan of each, how many fit into memory side by side, and who
-//! watches them.
+//! The shared state of the paths of a grid: the plan of each, the number that fits into memory side by side, and
+//! the watcher.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -13,10 +13,10 @@ use crate::greedy::{GreedyRankRls, Labels, Own, Plan, Step, plan_with};
 use crate::lambda::Lambda;
 use crate::memory::Memory;
 
-/// The labels of each part: the same for every path of a strategy, and none where nothing is to be selected.
+/// The labels of each part: the same for every path of a strategy. A part without candidates has an error.
 pub(super) type LabelsOfParts = Vec<Result<Labels>>;
 
-/// All that the paths share.
+/// The shared state of the paths.
 pub(super) struct Run<'a> {
     pub(super) options: &'a Tune,
     /// All training data.
@@ -26,23 +26,23 @@ pub(super) struct Run<'a> {
     pub(super) meters: &'a [Meter<'a>],
     /// Selections of an earlier run.
     pub(super) given: &'a [PathSteps],
-    /// The strategy, where the library does not have it.
+    /// The strategy, if it is not in the library.
     pub(super) own: Option<&'a Own<'a>>,
-    /// Queries that values are of.
+    /// The number of queries with values.
     pub(super) queries: usize,
-    /// The memory with all in use that stays: data, candidates, folds and results.
+    /// The memory with all lasting use: data, candidates, folds and results.
     pub(super) memory: Memory,
     pub(super) each: Mutex<&'a mut EachEvent<'a>>,
     pub(super) stopped: AtomicBool,
 }
 
-/// A path that can be followed.
+/// A path to follow.
 #[derive(Debug)]
 pub(super) struct Job {
     pub(super) lambda: Lambda,
     /// The plan of the selection from all data.
     pub(super) plan: Plan,
-    /// One a fold; `None` for a fold that has nothing to select from.
+    /// One a fold; `None` for a fold without candidates.
     pub(super) folds: Vec<Option<Plan>>,
     /// Bytes it takes while it is at work.
     memory: u64,
@@ -80,13 +80,13 @@ impl Run<'_> {
         fold.map_or(self.whole, |fold| self.folds[fold].part())
     }
 
-    /// Whether the selections without each fold of a path come one after the other, and not together:
-    /// where no rule asks after every step whether to go on.
+    /// Whether the selections without each fold of a path come one after the other, not together: if no rule asks
+    /// after every step.
     pub(super) fn one_by_one(&self) -> bool {
         !self.folds.is_empty() && !self.options.rule.ends_paths()
     }
 
-    /// The job of `selection` with `lambda`; refuses one that there is not the memory for.
+    /// The job of `selection` with `lambda`; refuses one that exceeds the memory.
     pub(super) fn job(&self, selection: &GreedyRankRls, lambda: Lambda) -> Result<Job> {
         let mut options = GreedyRankRls {
             lambda: lambda.into(),
@@ -117,8 +117,8 @@ impl Run<'_> {
         let plan = self.plan_among(self.whole, &options)?;
         let options = GreedyRankRls {
             strategy: plan.options.strategy,
-            // Checked among all data. A column may be constant, or equal to another one, without a fold, which then
-            // goes on without it.
+            // All data checked them. Without a fold, a column may be constant or equal another one; the fold then
+            // continues without it.
             include: None,
             ..options
         };
@@ -127,7 +127,7 @@ impl Run<'_> {
                 included: fold.part().candidates.of_these(&plan.included),
                 ..of_fold
             })),
-            // Without the fold there is nothing to select from, or to judge by.
+            // Without the fold, nothing is left to select from or to judge by.
             Err(error) if error.kind() == Kind::Data => Ok(None),
             Err(error) => Err(error),
         };
@@ -149,7 +149,7 @@ impl Run<'_> {
     fn plan_among(&self, part: Part<'_>, options: &GreedyRankRls) -> Result<Plan> {
         let Part { candidates, data } = part;
         options.ranking(data.labels(), candidates.queries())?;
-        // Candidates and data are counted once more there.
+        // The plan counts candidates and data again.
         let again = candidates.memory() + data.memory();
         let memory = Memory {
             held: self.memory.held.saturating_sub(again),
@@ -160,7 +160,7 @@ impl Run<'_> {
             ..options.clone()
         };
         let plan = plan_with(candidates, data, &held, self.own)?;
-        // Selections that may be at work at once share what is left.
+        // Selections that may work at once share the rest.
         let selections = self.most_paths().max(1) * (1 + self.folds.len());
         Ok(Plan {
             spare: plan.spare / selections as u64,
@@ -168,21 +168,21 @@ impl Run<'_> {
         })
     }
 
-    /// Paths that may be at work at once, as far as memory allows.
+    /// Paths that may work at once, as far as memory allows.
     fn most_paths(&self) -> usize {
         let asked = self.options.concurrent;
         asked.unwrap_or_else(rayon::current_num_threads)
     }
 
-    /// How many of `jobs` may be at work at once, whichever they are; each fits alone.
+    /// The number of `jobs`, in any combination, that may work at once; each fits alone.
     pub(super) fn concurrent(&self, jobs: &[&Job]) -> usize {
         let sizes = jobs.iter().map(|job| job.memory).collect();
         side_by_side(self.memory, sizes, self.most_paths())
     }
 }
 
-/// How many jobs, of these `sizes` in bytes, may be at work at once in `memory`, whichever they are: at most so
-/// many, and one alone in any case.
+/// The number of jobs, of these `sizes` in bytes, that may work at once in `memory`, in any combination: at most
+/// `most`, and at least one.
 pub(super) fn side_by_side(mut memory: Memory, mut sizes: Vec<u64>, most: usize) -> usize {
     sizes.sort_unstable_by(|a, b| b.cmp(a));
     let fits = |size: &&u64| {
@@ -194,16 +194,16 @@ pub(super) fn side_by_side(mut memory: Memory, mut sizes: Vec<u64>, most: usize)
 }
 
 impl<'a> Run<'a> {
-    /// The steps that an earlier run has taken of this selection.
+    /// The steps of this selection in an earlier run.
     pub(super) fn given(&self, path: &PathSteps) -> &'a [Step] {
         let same = self.given.iter().find(|known| known.is_of(path));
         same.map_or(&[], |known| &known.steps)
     }
 }
 
-/// Who watches.
+/// The watcher.
 impl Run<'_> {
-    /// Ends all paths after the steps that they are at.
+    /// Ends all paths after their present steps.
     pub(super) fn stop(&self) {
         self.stopped.store(true, Ordering::Relaxed);
     }
@@ -212,15 +212,15 @@ impl Run<'_> {
         self.stopped.load(Ordering::Relaxed)
     }
 
-    /// Tells of a step, which may have been taken again.
+    /// Reports a step, which may come from an earlier run.
     pub(super) fn stepped(&self, path: &PathSteps) {
         if self.tell(TuneEvent::Stepped(path)) {
             self.stop();
         }
     }
 
-    /// Tells who watches, and says whether to stop; one thread at a time. A closure that
-    /// panicked is not called again; its panic is passed on by the thread it happened in.
+    /// Tells the watcher, and says whether to stop; one thread at a time. A closure that panicked is not called
+    /// again; the thread of its panic passes it on.
     pub(super) fn tell(&self, event: TuneEvent<'_>) -> bool {
         let each = self.each.lock();
         each.is_ok_and(|mut each| each(event).is_break())

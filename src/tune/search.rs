@@ -10,19 +10,19 @@ use crate::greedy::{Choice, GreedyRankRls, StrategyKind, Tried};
 use crate::lambda::{Lambda, Lambdas, Ridge};
 use crate::metrics::{Measure, Score};
 
-/// The ridge parameter where nothing can be chosen.
+/// The ridge parameter without a choice.
 const USUAL: Ridge = Ridge::fraction((1, 16));
 
 /// The shares of the unit to begin with.
 const MIDDLE: [Ridge; 3] = [Ridge::fraction((1, 64)), USUAL, Ridge::fraction((1, 4))];
 
-/// The shares that settings are compared within. What is best beyond has columns that hardly count.
+/// The shares that compare settings. With a best share beyond, columns hardly count.
 const ENDS: [Ridge; 2] = [Ridge::fraction((1, 256)), Ridge::fraction((1, 1))];
 
 /// Most shares of a setting.
 const MOST_SHARES: usize = 8;
 
-/// Values of what is not given, to choose among; where a list is empty, [`choose`](super::choose) has its own.
+/// Values of open settings to choose among; [`choose`](super::choose) replaces an empty list.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Axes {
@@ -32,11 +32,11 @@ pub struct Axes {
     pub label_scale: Vec<LabelScale>,
     /// Strategies.
     pub strategy: Vec<StrategyKind>,
-    /// Ridge parameters, each of which is tried with every setting.
+    /// Ridge parameters, each tried with every setting.
     pub lambda: Lambdas,
 }
 
-/// The options where nothing can be chosen.
+/// The options without a choice.
 pub(super) fn usual(options: &GreedyRankRls) -> GreedyRankRls {
     GreedyRankRls {
         lambda: Some(USUAL),
@@ -44,7 +44,7 @@ pub(super) fn usual(options: &GreedyRankRls) -> GreedyRankRls {
     }
 }
 
-/// The values to try of each option; one where it was given.
+/// The values to try of each option; one if it was given.
 pub(super) struct Values {
     pub(super) scales: Vec<Option<Scale>>,
     pub(super) label_scales: Vec<Option<LabelScale>>,
@@ -52,7 +52,7 @@ pub(super) struct Values {
 }
 
 impl Values {
-    /// With ridge parameters that are `given`, nothing is tried that nobody named.
+    /// With `given` ridge parameters, it tries only named values.
     pub(super) fn of(options: &GreedyRankRls, axes: &Axes, given: &[Ridge], own: bool) -> Self {
         let compares = options.judged_by() != Measure::Squared && given.is_empty();
         let scales = match options.scale {
@@ -72,7 +72,7 @@ impl Values {
         let strategies = match options.strategy {
             _ if !axes.strategy.is_empty() => axes.strategy.clone(),
             given_one if !given.is_empty() => vec![given_one],
-            // They select the same features as the fastest, which chooses in their place.
+            // They select the same features as the fastest, which chooses for them.
             StrategyKind::Dense | StrategyKind::LowMem => vec![StrategyKind::Auto],
             StrategyKind::Auto if compares && !own && options.suits(distil) => {
                 vec![StrategyKind::Auto, distil]
@@ -86,35 +86,35 @@ impl Values {
         }
     }
 
-    /// How many settings there are.
+    /// The number of settings.
     pub(super) fn count(&self) -> usize {
         self.scales.len() * self.label_scales.len() * self.strategies.len()
     }
 }
 
-/// A setting, and the ridge parameters that it was tried with, in this order.
+/// A setting, and the ridge parameters tried with it, in this order.
 struct Setting {
     trial: Trial,
     tried: Vec<(Ridge, Result<Score>)>,
 }
 
-/// The search, at work.
+/// The search at work.
 pub(super) struct Search<'a, 'e> {
     trials: Trials<'a, 'e>,
     choice: Choice,
-    /// The ridge parameters to try; empty where shares of the unit are searched.
+    /// The ridge parameters to try; empty for a search among shares of the unit.
     given: Vec<Ridge>,
-    /// The setting to begin with, until it was tried.
+    /// The setting to begin with, until its trial.
     first: Option<GreedyRankRls>,
-    /// The best so far, as it was compared.
+    /// The best setting so far, with the trial that compared it.
     best: Option<(Setting, Tried)>,
-    /// Why the first of the settings that were left out was.
+    /// The reason of the first left-out setting.
     refusal: Option<String>,
 }
 
 impl<'a, 'e> Search<'a, 'e> {
-    /// Before anything is tried of a `choice` to be made, which begins with the setting `first`. Ridge parameters that
-    /// are `given` are all tried, and no others.
+    /// The search before the first trial of a `choice`, which begins with the setting `first`. It tries all `given`
+    /// ridge parameters, and no others.
     pub(super) fn new(
         trials: Trials<'a, 'e>,
         choice: Choice,
@@ -155,8 +155,8 @@ impl<'a, 'e> Search<'a, 'e> {
         Ok(())
     }
 
-    /// Tries the `values` of an option, each with the best of all other options so far, which has the first of them.
-    /// What was found is in the `list` of the choice, where there are several.
+    /// Tries the `values` of an option, each with the best of all other options so far, which has the first of
+    /// them. With several values, the `list` of the choice gets the results.
     fn axis<T: Copy>(
         &mut self,
         values: &[T],
@@ -189,9 +189,9 @@ impl<'a, 'e> Search<'a, 'e> {
         Ok(())
     }
 
-    /// Tries a setting, and keeps it if it is the best so far: the first with the middle of the grid and on from there,
-    /// any other with one share, and on from there if it may be the best. Leaves out one that cannot be computed, or
-    /// takes too much memory.
+    /// Tries a setting, and keeps it if it is the best so far. The first begins with the middle of the grid and
+    /// climbs from there. Any other begins with one share, and climbs if it may be the best. Leaves out a setting
+    /// that fails, or takes too much memory.
     fn setting(&mut self, options: GreedyRankRls) -> Result<Tried> {
         let ridges = match &self.best {
             _ if !self.given.is_empty() => self.given.clone(),
@@ -220,8 +220,8 @@ impl<'a, 'e> Search<'a, 'e> {
         Ok(found)
     }
 
-    /// Whether this setting takes the place of the best so far by its `score`. Another scale of columns does by more than
-    /// a standard error alone: columns of one unit rank alike on each scale, and chance would choose.
+    /// Whether this setting replaces the best so far by its `score`. Another scale of columns must win by more than
+    /// a standard error: columns of one unit rank alike on each scale, and chance would choose.
     fn wins(&self, setting: &Setting, score: &Score) -> bool {
         let measure = self.choice.measure;
         let known = self.best.as_ref();
@@ -234,8 +234,8 @@ impl<'a, 'e> Search<'a, 'e> {
         mean > if is_of_scale { 0.0 } else { error }
     }
 
-    /// Whether another ridge parameter may make this setting the best. How far ridge shrinks columns on one scale says
-    /// little of another, so that these are compared by one.
+    /// Whether another ridge parameter may make this setting the best. The effect of ridge on one scale of columns
+    /// says little of another, so one parameter compares these.
     fn may_win(&self, setting: &Setting) -> bool {
         let measure = self.choice.measure;
         let Some((best, _)) = &self.best else {
@@ -256,8 +256,8 @@ impl<'a, 'e> Search<'a, 'e> {
         Ok(())
     }
 
-    /// Tries a setting with a fourth of the best share and with four times as much, as long as one of them is better and
-    /// the share is `legal`. Ridge parameters that were given stay as they are.
+    /// Tries a setting with a fourth of the best share and with four times as much, as long as one of them is
+    /// better and the share is `legal`. Given ridge parameters stay as they are.
     fn climb(&mut self, setting: &mut Setting, legal: impl Fn(&Lambda) -> bool) -> Result<()> {
         while self.given.is_empty() && setting.tried.len() < MOST_SHARES {
             let Some((best, _)) = setting.best(self.choice.measure) else {
@@ -293,7 +293,7 @@ impl<'a, 'e> Search<'a, 'e> {
         })
     }
 
-    /// The options `asked` for with what was chosen, and how.
+    /// The `asked` options with the choices made, and the record of the choice.
     pub(super) fn chosen(mut self, asked: &GreedyRankRls) -> (GreedyRankRls, Option<Choice>) {
         let measure = self.choice.measure;
         let best = self.best.as_ref();
@@ -319,7 +319,7 @@ impl<'a, 'e> Search<'a, 'e> {
     }
 }
 
-/// The share to try a setting with: the best so far, or what is nearest in the middle of the grid.
+/// The share to try a setting with: the best so far, or the nearest in the middle of the grid.
 fn middle(known: &Tried) -> Ridge {
     let best = known.lambda.unwrap_or(USUAL);
     let [least, _, largest] = MIDDLE;
@@ -332,7 +332,7 @@ fn middle(known: &Tried) -> Ridge {
     }
 }
 
-/// By how much one score is better than another, query by query.
+/// The lead of one score over another, query by query.
 struct Gap {
     mean: f64,
     /// Its standard error.
@@ -352,7 +352,7 @@ impl Gap {
     }
 }
 
-/// A share of the unit as a number; a number, as it is.
+/// The share of the unit as a number; a plain number stays the same.
 fn share_of(ridge: Ridge) -> Lambda {
     ridge.lambda(1.0)
 }
@@ -372,7 +372,7 @@ impl Setting {
         best
     }
 
-    /// Why no share has a score.
+    /// The reason that no share has a score.
     fn error(&self, measure: Measure) -> Error {
         let mut errors = self
             .tried
@@ -407,7 +407,7 @@ impl Setting {
 }
 
 impl Tried {
-    /// With a ridge parameter that has this score; without a name.
+    /// A trial with a ridge parameter and its score; without a name.
     fn of(ridge: Ridge, score: &Score) -> Self {
         Self {
             name: String::new(),

@@ -1,5 +1,4 @@
-//! How stable selections are: do data that differ a little, or other seeds, lead to the same
-//! features?
+//! The stability of selections: do data that differ a little, or other seeds, lead to the same features?
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -21,14 +20,13 @@ const NORMAL: f64 = 1.959_963_984_540_054;
 /// ```
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Stability {
-    /// Selections that are compared.
+    /// The number of compared selections.
     pub selections: usize,
-    /// 1 where all selections are equal, about 0 where they have no more in common than draws at
-    /// random, from `-1 / (selections - 1)` on. `None` for less than two selections, and where all
-    /// of them have no candidate or every candidate.
+    /// 1 for equal selections, about 0 if they agree no more than random draws, from `-1 / (selections - 1)` on.
+    /// `None` for fewer than two selections, and if all of them have no candidate or every candidate.
     pub index: Option<f64>,
-    /// Interval that has the index of unlimited selections with a probability of 0.95, as far as the
-    /// selections are drawn independently, which folds are not, quite.
+    /// The interval with the index of unlimited selections at a probability of 0.95, if the selections are drawn
+    /// independently. Folds are not quite independent.
     pub interval: Option<[f64; 2]>,
     /// All features that some selection has: the most frequent first, then in ascending order.
     pub frequencies: Vec<Frequency>,
@@ -76,8 +74,7 @@ impl Stability {
     }
 }
 
-/// Definition 4 and the variance of Theorem 7. Features that nobody selected add nothing to the
-/// sums.
+/// Definition 4 and the variance of Theorem 7. Features that nobody selected add 0 to the sums.
 fn index(
     sets: &[BTreeSet<u64>],
     counts: &BTreeMap<u64, usize>,
@@ -87,7 +84,7 @@ fn index(
     let size = |set: &BTreeSet<u64>| set.len() as f64;
     let mean = sets.iter().map(size).sum::<f64>() / m;
     let spread = mean / d * (1.0 - mean / d);
-    // Not a number without sets or candidates.
+    // NaN without sets or candidates.
     if sets.len() < 2 || spread.is_nan() || spread <= 0.0 {
         return None;
     }

@@ -1,4 +1,4 @@
-//! Trials of a setting: models of some queries, judged on those that they have not seen.
+//! Trials of a setting: models of some queries, judged on unseen ones.
 
 use std::iter;
 use std::ops::ControlFlow;
@@ -23,7 +23,7 @@ use crate::stop;
 /// Folds of the queries.
 pub(super) const FOLDS: usize = 3;
 
-/// The shares of the unit that a teacher without a ridge parameter has. Steps are long, as errors hardly depend on it.
+/// The shares of the unit for a teacher without a ridge parameter. Steps are long, as errors hardly depend on it.
 const TEACHER: [Ridge; 4] = [
     Ridge::fraction((1, 1024)),
     Ridge::fraction((1, 64)),
@@ -50,7 +50,7 @@ pub enum ChoiceEvent<'a> {
 /// Sees the news of a choice, one call at a time. Breaking after a step ends the choice.
 pub type EachTrial<'e> = dyn FnMut(ChoiceEvent<'_>) -> ControlFlow<()> + Send + 'e;
 
-/// Wants to see nothing: an [`EachTrial`].
+/// An [`EachTrial`] that looks at nothing.
 pub fn unwatched_trials(_: ChoiceEvent<'_>) -> ControlFlow<()> {
     ControlFlow::Continue(())
 }
@@ -58,39 +58,39 @@ pub fn unwatched_trials(_: ChoiceEvent<'_>) -> ControlFlow<()> {
 /// The values of all queries, in the order of the data.
 type Values = Vec<Option<f64>>;
 
-/// The folds that all settings are tried on.
+/// The folds for the trials of all settings.
 pub(super) struct Trials<'a, 'e> {
     own: Option<&'a Own<'a>>,
-    /// Labels of the data, as their largest is that of the scale of grades.
+    /// Labels of all data, as their largest sets the scale of grades.
     labels: &'a [f64],
     queries: usize,
     /// The columns to include.
     included: Vec<Feature>,
-    /// Their candidates are as the data have them, where several scales are to be tried.
+    /// Their candidates have the values of the data if several scales are to be tried.
     folds: Vec<Fold>,
     /// The query weight and the scale of these candidates.
     base: (QueryWeight, Scale),
-    /// The candidates on the scale of the last setting, where they are not those of the folds.
+    /// The candidates on the scale of the last setting, unless the folds have it.
     scaled: Vec<ColumnClasses>,
-    /// That scale, if it could be had.
+    /// That scale, if it could be computed.
     scale: Option<Scale>,
-    /// The memory that may be taken, with the data in use.
+    /// The memory limit, with the data in use.
     memory: Memory,
     each: Mutex<&'e mut EachTrial<'a>>,
     stopped: AtomicBool,
 }
 
-/// A setting that can be tried: what its ridge parameters share.
+/// A setting to try, with all that its ridge parameters share.
 pub(super) struct Trial {
     pub(super) options: GreedyRankRls,
-    /// The labels of each fold, once they are made: a teacher takes long.
+    /// The labels of each fold, made once, as a teacher takes long.
     labels: Vec<Result<Labels>>,
-    /// The ridge parameter of the teachers, a share of the unit, if there were some that were trained.
+    /// The ridge parameter of the teachers, a share of the unit, if any were trained.
     pub(super) teacher: Option<Ridge>,
 }
 
 impl Trial {
-    /// Of a selection by these `options`, but for lambda.
+    /// A trial of a selection by these `options`, whatever their lambda.
     pub(super) fn new(options: GreedyRankRls) -> Self {
         Self {
             options,
@@ -107,7 +107,8 @@ struct Job {
 }
 
 impl<'a, 'e> Trials<'a, 'e> {
-    /// Folds of `drawn`, some or all of the queries of `whole`, for settings like `first`, on `several` scales or on one.
+    /// Folds of `drawn`, some or all of the queries of `whole`, for settings like `first`, on `several` scales or
+    /// on one.
     pub(super) fn new(
         whole: &'a Dataset<'_>,
         drawn: &Dataset<'_>,
@@ -155,7 +156,7 @@ impl<'a, 'e> Trials<'a, 'e> {
         held.fold(self.memory, Memory::holding)
     }
 
-    /// The data without a fold, and their candidates on the scale at hand.
+    /// The data without a fold, and their candidates on the present scale.
     fn part(&self, fold: usize) -> Part<'_> {
         let part = self.folds[fold].part();
         Part {
@@ -164,7 +165,7 @@ impl<'a, 'e> Trials<'a, 'e> {
         }
     }
 
-    /// Makes the candidates on the scale of these options, where those at hand are on another.
+    /// Makes the candidates on the scale of these options, unless they are present.
     fn rescale(&mut self, options: &GreedyRankRls) -> Result<()> {
         let (weight, scale) = (options.query_weight, options.column_scale());
         if self.scale == Some(scale) {
@@ -184,7 +185,7 @@ impl<'a, 'e> Trials<'a, 'e> {
         stop::check()
     }
 
-    /// Keeps the candidates on the scale of these options alone: all settings to come are on it.
+    /// Keeps the candidates on the scale of these options alone: all later settings are on it.
     pub(super) fn keep_scale(&mut self, options: &GreedyRankRls) -> Result<()> {
         self.rescale(options)?;
         for (fold, scaled) in self.folds.iter_mut().zip(self.scaled.drain(..)) {
@@ -194,7 +195,7 @@ impl<'a, 'e> Trials<'a, 'e> {
         Ok(())
     }
 
-    /// Judges models with each of these ridge parameters: each with its score, or why there is none.
+    /// Judges models with each of these ridge parameters: each gets its score, or the error.
     pub(super) fn judge(
         &mut self,
         trial: &mut Trial,
@@ -233,13 +234,13 @@ impl<'a, 'e> Trials<'a, 'e> {
         Ok(scored.collect())
     }
 
-    /// The selections with this ridge parameter; none without a fold that leaves nothing to select from.
+    /// The selections with this ridge parameter, except without folds that leave nothing to select from.
     fn jobs(&self, trial: &Trial, ridge: Ridge) -> Result<Vec<Job>> {
         let held = self.held();
         let mut jobs = Vec::new();
         for place in 0..self.folds.len() {
             let Part { candidates, data } = self.part(place);
-            // Those are counted once more there.
+            // The plan counts candidates and data again.
             let again = candidates.memory() + data.memory();
             let options = GreedyRankRls {
                 lambda: Some(ridge),
@@ -247,7 +248,8 @@ impl<'a, 'e> Trials<'a, 'e> {
                     held: held.held.saturating_sub(again),
                     ..held
                 },
-                // A column may be constant, or equal to another one, without a fold, which then goes on without it.
+                // Without a fold, a column may be constant or equal another one; the fold then continues without
+                // it.
                 include: None,
                 ..trial.options.clone()
             };
@@ -264,12 +266,12 @@ impl<'a, 'e> Trials<'a, 'e> {
         Ok(jobs)
     }
 
-    /// The labels of each fold, by the plan of any job of it, as no ridge parameter changes them; and the share of
-    /// the unit that teachers have. The teacher of the first fold searches for it, and the others take the same.
+    /// The labels of each fold, by the plan of any of its jobs, as no ridge parameter changes them; and the share
+    /// of the unit of teachers. The teacher of the first fold searches for it, and the others take the same.
     fn labels(&self, jobs: &[&Job]) -> (Vec<Result<Labels>>, Option<Ridge>) {
         let job_of = |place: usize| jobs.iter().find(|job| job.fold == place);
         let of = |place: usize, shares: Option<Vec<Ridge>>| {
-            // Nobody asks for those of a fold without a job.
+            // Nobody asks for the labels of a fold without a job.
             let job = job_of(place);
             let job = job.ok_or_else(|| Error::data("a fold has nothing to select from"))?;
             let mut plan = job.plan.clone();
@@ -297,7 +299,7 @@ impl<'a, 'e> Trials<'a, 'e> {
         (iter::once(first).chain(others).collect(), share)
     }
 
-    /// The values of the queries that each job has left out, in order.
+    /// The values of the left-out queries of each job, in order.
     fn all_values(&self, trial: &Trial, jobs: &[&Job]) -> Result<Vec<Result<Values>>> {
         let values = self.side_by_side(jobs, |job| job.plan.memory, |job| self.values(trial, job));
         stop::check()?;
@@ -307,8 +309,8 @@ impl<'a, 'e> Trials<'a, 'e> {
         Ok(values)
     }
 
-    /// What `work` makes of each of `items` of these sizes in bytes, in order. As many tasks as fit into memory take one
-    /// item after the other.
+    /// The results of `work` on each of `items` of these sizes in bytes, in order. As many tasks as fit into memory
+    /// take one item after the other.
     fn side_by_side<T: Sync, R: Send>(
         &self,
         items: &[T],
@@ -332,7 +334,7 @@ impl<'a, 'e> Trials<'a, 'e> {
         made.into_iter().map(|(_, made)| made).collect()
     }
 
-    /// The values of the queries that a job has left out, by the model of its last step.
+    /// The values of the left-out queries of a job, by the model of its last step.
     fn values(&self, trial: &Trial, job: &Job) -> Result<Values> {
         let fold = &self.folds[job.fold];
         let labels = trial.labels[job.fold].as_ref().map_err(Error::clone)?;
@@ -384,7 +386,7 @@ impl<'a, 'e> Trials<'a, 'e> {
         Ok(Score::of(all))
     }
 
-    /// Tells who watches, and says whether to stop. A closure that panicked is not called again.
+    /// Tells the watcher, and says whether to stop. A closure that panicked is not called again.
     pub(super) fn tell(&self, event: ChoiceEvent<'_>) -> bool {
         let each = self.each.lock();
         each.is_ok_and(|mut each| each(event).is_break())
@@ -401,7 +403,7 @@ fn folds(data: &Dataset<'_>, selection: &GreedyRankRls) -> Result<Vec<Fold>> {
             memory,
             ..selection.clone()
         };
-        // The data without the fold, and the fold.
+        // The memory for the data without the fold, and for the fold.
         memory.require("the folds need", data.memory(), "allow more memory")?;
         let fold = Fold::new(data, left_out.to_vec(), &selection, needed)?;
         memory = memory.holding(fold.memory());

@@ -1,4 +1,4 @@
-//! Arguments that several commands take, and how their values are read.
+//! Arguments of several commands, and the parsers of their values.
 
 use std::fmt;
 
@@ -36,8 +36,8 @@ pub(crate) fn each_once<T: PartialEq + fmt::Display>(what: &str, list: &[T]) -> 
     }
 }
 
-/// Parses `auto`, which is `None`, or the name of one of `all` values. The type of the field has to be
-/// written as `std::option::Option`: clap takes a plain `Option` for an argument that may be missing.
+/// Parses `auto`, which is `None`, or the name of one of `all` values. The field needs the type
+/// `std::option::Option`: clap takes a plain `Option` for an argument that may be missing.
 pub(crate) fn auto_or<T: Copy + Send + Sync + 'static, const N: usize>(
     all: [T; N],
     name: fn(T) -> &'static str,
@@ -47,8 +47,8 @@ pub(crate) fn auto_or<T: Copy + Send + Sync + 'static, const N: usize>(
         .map(move |found| all.into_iter().find(|&value| name(value) == found))
 }
 
-/// Parses `auto`, which is `None`, or a ridge parameter. The type of the field has to be written
-/// as `std::option::Option`: clap takes a plain `Option` for an argument that may be missing.
+/// Parses `auto`, which is `None`, or a ridge parameter. The field needs the type `std::option::Option`: clap takes
+/// a plain `Option` for an argument that may be missing.
 pub(crate) fn auto_or_ridge(text: &str) -> rankrls::Result<Option<Ridge>> {
     if text == "auto" {
         return Ok(None);
@@ -56,11 +56,11 @@ pub(crate) fn auto_or_ridge(text: &str) -> rankrls::Result<Option<Ridge>> {
     text.parse().map(Some)
 }
 
-/// Measures where none are asked for.
+/// The default measures.
 pub(crate) const DEFAULT_MEASURES: &str = "map,ndcg@10,mean-ndcg,p@10,err,mrr,cindex";
 
-/// Help of the options that take a list of measures. The type of their fields has to be written as
-/// `std::vec::Vec`: clap takes a plain `Vec` for an argument of several values.
+/// Help of the options with a list of measures. Their fields need the type `std::vec::Vec`: clap takes a plain
+/// `Vec` for an argument of several values.
 pub(crate) fn measures_help() -> String {
     format!(
         "Measures, separated by commas: {}. Rules stand in the name: map:2, p@5:2 and mrr:2 take labels from 2 on \
@@ -84,7 +84,7 @@ impl ConventionArgs {
         self.convention.unwrap_or_default()
     }
 
-    /// Refuses a convention where nothing is `measured`.
+    /// Refuses a convention if nothing is `measured`.
     pub(crate) fn check(self, measured: bool) -> anyhow::Result<()> {
         if self.convention.is_some() && !measured {
             return Err(usage(

@@ -21,7 +21,7 @@ use crate::files::{Files, is_stdout};
 use crate::numbers::{counted, printable, sizes};
 use crate::session::Session;
 
-/// Sentences that are named in warnings; the manifest names all.
+/// Sentences that warnings name; the manifest names all.
 const NAMED: usize = 10;
 
 /// Build a corpus of parses from a treebank
@@ -90,7 +90,7 @@ pub(crate) struct BuildArgs {
     json: bool,
 }
 
-/// Where candidates come from.
+/// The source of candidates.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Candidates")]
 #[group(required = true, multiple = false)]
@@ -172,14 +172,14 @@ pub(crate) fn run(args: &BuildArgs, session: &Session<'_>) -> Result<ExitCode> {
         warn_heads(&manifest, console);
     }
     match stdout {
-        // The file itself is printed: it names what was left out.
+        // It prints the file itself, which names the left-out sentences.
         Some(stdout) => stdout.print_json(&manifest)?,
         None => console.tell(summary(&manifest, folder)),
     }
     Ok(session.code())
 }
 
-/// An option out of its range is a mistake in the arguments, and so are options at odds.
+/// Options out of range, or at odds, are mistakes in the arguments.
 fn refused(error: Error) -> anyhow::Error {
     match error {
         Error::Options(text) => usage(text),
@@ -187,8 +187,8 @@ fn refused(error: Error) -> anyhow::Error {
     }
 }
 
-/// Warns of sentences that were left out. Missing candidates take one line in all, and so do candidates of other
-/// sentences: somebody may build half a treebank on purpose.
+/// Warns of left-out sentences. Missing candidates take one line in all, and so do candidates of other sentences:
+/// somebody may build half a treebank on purpose.
 fn warn_skipped(manifest: &Manifest, console: Console) {
     let mut named: Vec<&Skipped> = manifest.skipped.iter().collect();
     for reason in [Reason::Missing, Reason::Unknown] {
@@ -228,7 +228,7 @@ fn warn_poor(manifest: &Manifest, console: Console) {
     ));
 }
 
-/// Warns of prepositions that are heads in the parses alone.
+/// Warns of prepositions that are heads only in the parses.
 fn warn_heads(manifest: &Manifest, console: Console) {
     if manifest.adpositions == 0 {
         return;
@@ -243,7 +243,7 @@ fn warn_heads(manifest: &Manifest, console: Console) {
 const PARSING: &str = "{bar:24} {pos}/{len} sentences parsed{left}";
 const WRITING: &str = "{bar:24} {pos}/{len} sentences written{left}";
 
-/// Draws bars; once there is a journal to go on from, a signal leaves that.
+/// Draws bars. Once there is a journal to continue from, a signal leaves it.
 struct Progress<'a> {
     session: &'a Session<'a>,
     /// The state that a signal leaves.
@@ -252,7 +252,7 @@ struct Progress<'a> {
 }
 
 impl Progress<'_> {
-    /// Shows a bar until all is done.
+    /// Shows a bar until the end.
     fn show(&self, style: &str, done: usize, of: usize) {
         let mut bar = self.bar.lock().unwrap_or_else(PoisonError::into_inner);
         let shown = bar.get_or_insert_with(|| self.session.console.bar(of, style));

@@ -13,7 +13,8 @@ use crate::numbers::{counted, short};
 use crate::session::Session;
 use crate::watch::Watch;
 
-/// The `options` with all that was not given chosen by folds of `train`, and how; `None` if that was interrupted.
+/// The `options` with every open setting chosen by folds of `train`, and the record of the choice; `None` if
+/// interrupted.
 pub(crate) fn choose(
     options: &GreedyRankRls,
     train: &Dataset<'_>,
@@ -33,7 +34,7 @@ pub(crate) fn warn_of_units(
     console.warn_all(keeps_units.then(units).flatten());
 }
 
-/// Runs `choose` with a progress bar. After an interrupt it says what is known so far, and returns `None`.
+/// Runs `choose` with a progress bar. After an interrupt it reports the values so far, and returns `None`.
 pub(crate) fn watched<T: Send>(
     session: &Session<'_>,
     choose: impl FnOnce(&mut EachTrial<'_>) -> rankrls::Result<T> + Send,
@@ -57,7 +58,7 @@ pub(crate) fn watched<T: Send>(
     Ok(chosen)
 }
 
-/// The options that folds choose, each with the values that were tried.
+/// The options that folds choose, each with the tried values.
 fn axes(choice: &Choice) -> [(&'static str, &[Tried]); 3] {
     [
         ("columns", &choice.scale),
@@ -72,7 +73,7 @@ fn value(tried: &Tried) -> String {
         .map_or_else(|| "-".to_owned(), |value| format!("{value:.3}"))
 }
 
-/// The values that were judged so far, in one line.
+/// The values judged so far, in one line.
 fn so_far(choice: &Choice) -> String {
     let known = axes(choice).into_iter().flat_map(|(axis, all)| {
         let judged = all.iter().filter(|tried| tried.value.is_some());
@@ -82,8 +83,8 @@ fn so_far(choice: &Choice) -> String {
     format!("{} of {}", choice.measure, known.join(", "))
 }
 
-/// How options were chosen, and the ridge parameter `lambda` that came of it, of data with so many `rows` and this
-/// `unit`.
+/// The choice of the options and of the ridge parameter `lambda`, for data with so many `rows` and this `unit`, in
+/// words.
 pub(crate) fn text(choice: &Choice, lambda: f64, rows: usize, unit: f64) -> String {
     if let Some(reason) = &choice.reason {
         return format!("lambda is 1/16u, and nothing was chosen by folds: {reason}\n");

@@ -29,7 +29,7 @@ use crate::sheet::Sheet;
 use crate::sizes::{Sizes, TestSizes, lines};
 use crate::watch::Watch;
 
-/// All strategies but `fs-ed`, which needs grades.
+/// All strategies except `fs-ed`, which needs grades.
 const ALL: &str = "dense,lowmem,bounded,sampled,backfit,distil,univariate,residual,random";
 
 /// Compare strategies: time, memory, errors, and the features they share
@@ -87,15 +87,14 @@ pub(crate) struct CompareArgs {
     json: bool,
 }
 
-/// A strategy, perhaps on a number of candidates that are drawn in every step: `lowmem`,
-/// `sampled:500`.
+/// A strategy, perhaps on a number of candidates drawn in every step: `lowmem`, `sampled:500`.
 #[derive(Debug, Clone, Serialize)]
 struct Contestant {
     #[serde(rename = "strategy")]
     name: String,
     #[serde(skip)]
     kind: StrategyKind,
-    /// Candidates to draw each step; `None`: as many as the strategy does by itself.
+    /// Candidates to draw each step; `None`: the strategy's own number.
     #[serde(skip)]
     sample: Option<usize>,
     /// Whether every step takes the best of all candidates.
@@ -132,7 +131,7 @@ impl FromStr for Contestant {
     }
 }
 
-/// Strategies beside each other, in the schema `rankrls.comparison/1`.
+/// Strategies side by side, in the schema `rankrls.comparison/1`.
 #[derive(Serialize)]
 struct Comparison<'a> {
     schema: &'static str,
@@ -156,7 +155,7 @@ struct Comparison<'a> {
     strategies: Vec<Row<'a>>,
 }
 
-/// A strategy: what it found, or why it found nothing.
+/// A strategy with its results, or with the reason for none.
 #[derive(Serialize)]
 struct Row<'a> {
     #[serde(flatten)]
@@ -171,11 +170,11 @@ struct Found<'a> {
     /// The scale of the labels that it learnt from: errors are in units of such labels.
     label_scale: Option<LabelScale>,
     select_seconds: Option<f64>,
-    /// Bytes that it takes besides data and column classes, as planned.
+    /// Bytes besides data and column classes, as planned.
     memory_bytes: Option<u64>,
     /// Candidates evaluated exactly, over all steps.
     evaluated: Option<usize>,
-    /// Share of its features that the reference has too.
+    /// Share of its features that the reference also has.
     overlap: Option<f64>,
     /// Its test measures after the last step less those of the first strategy that ran.
     paired: Option<Named<Paired>>,
@@ -190,7 +189,7 @@ struct Found<'a> {
 #[derive(Serialize)]
 struct StepRow {
     step: usize,
-    /// As the data file counts.
+    /// In the numbering of the data file.
     feature: u64,
     lqo_error: f64,
     lqo_cindex: Option<f64>,
@@ -397,7 +396,7 @@ fn pair<'a>(rows: &mut [Row<'a>], args: &CompareArgs) -> Result<Option<&'a str>>
     Ok(Some(&first.one.name))
 }
 
-/// Gives all rows the share of their features that the first exact one has, which is named.
+/// Gives all rows the share of their features that the first exact row has, and returns that row's name.
 fn share_features<'a>(rows: &mut [Row<'a>]) -> Option<&'a str> {
     let exact = rows
         .iter()
@@ -495,7 +494,7 @@ impl<'a> Comparison<'a> {
         (row.found.label_scale == first).then_some(last.lqo_error)
     }
 
-    /// A line a strategy: what it costs and is worth, then what it did.
+    /// A line a strategy: its costs and values, then its work.
     fn table(&self) -> Sheet<'_, Row<'a>> {
         let sheet = Sheet::of(&self.strategies)
             .words("strategy", |row| &*row.one.name)

@@ -24,7 +24,7 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 use signal_hook::{flag, low_level};
 
-/// How often a spinner turns.
+/// The time between turns of a spinner.
 const TICK: Duration = Duration::from_millis(120);
 
 #[derive(Debug, Clone, Copy)]
@@ -49,13 +49,13 @@ impl Console {
         }
     }
 
-    /// The console of a run, without bars where its results are rows, and are `printed` to the same terminal.
+    /// The console of a run. It has no bars if its results are rows `printed` to the same terminal.
     pub(crate) fn beside(self, printed: bool) -> Self {
         let bars = self.bars && !(printed && io::stdout().is_terminal());
         Self { bars, ..self }
     }
 
-    /// Tells of the work, where there are no results to print.
+    /// Reports the work of a command without results to print.
     pub(crate) fn tell(self, text: impl Display) {
         if !self.quiet {
             let text = printable_lines(&text.to_string());
@@ -70,7 +70,7 @@ impl Console {
         }
         if !self.quiet {
             let line = self.line("warning", "33", &message);
-            // Nobody can be told when standard error is closed.
+            // Nobody can be told if standard error is closed.
             let _ = writeln!(io::stderr(), "{line}");
         }
         self.told().push(message);
@@ -85,7 +85,7 @@ impl Console {
         self.warnings.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The error and its causes, a line each; a cause that only repeats is left out.
+    /// The error and its causes, a line each, without causes that only repeat.
     pub(crate) fn error(self, error: &anyhow::Error) -> String {
         let mut last = error.to_string();
         let mut lines = self.line("error", "31", &last);
@@ -108,7 +108,7 @@ impl Console {
         }
     }
 
-    /// Text of clap, without a line end; in one colour where some of it has to be escaped.
+    /// Text of clap, without a line end; in one colour if some of it must be escaped.
     pub(crate) fn styled(self, text: &StyledStr) -> String {
         let plain = text.to_string();
         let printable = printable_lines(&plain);
@@ -120,7 +120,7 @@ impl Console {
         text.trim_end().to_owned()
     }
 
-    /// Shown until it is cleared.
+    /// Draws a spinner until it is cleared.
     pub(crate) fn spinner(self, message: &str) -> ProgressBar {
         let style = "{spinner} {msg} {elapsed}";
         self.draw(ProgressBar::no_length(), style)
@@ -136,11 +136,11 @@ impl Console {
             bar.set_draw_target(ProgressDrawTarget::hidden());
             return bar;
         }
-        // A style that cannot be parsed leaves the default one.
+        // An unreadable style leaves the default one.
         if let Ok(style) = ProgressStyle::with_template(style) {
             bar.set_style(style.with_key("left", time_left));
         }
-        // It starts a thread, and panics where it cannot.
+        // The tick starts a thread, and panics if it cannot.
         if thread::Builder::new().spawn(|| ()).is_ok() {
             bar.enable_steady_tick(TICK);
         }
@@ -148,38 +148,37 @@ impl Console {
     }
 }
 
-/// The time that is left, in styles `{left}`; nothing before the first step has ended.
+/// The time left, in styles `{left}`; nothing before the first step has ended.
 fn time_left(state: &ProgressState, text: &mut dyn Write) {
     if state.pos() > 0 {
         let _ = write!(text, ", {:#} left", HumanDuration(state.eta()));
     }
 }
 
-/// The state that a signal leaves as long as there is nothing to save.
+/// The state that a signal leaves before there is anything to save.
 pub(crate) const NOTHING: &str = "nothing was saved";
 
-/// How long the steps at work may take once they are to end.
+/// The longest time for busy steps to end.
 const GRACE: Duration = Duration::from_millis(300);
 
-/// Bytes of addresses without which nothing can be done.
+/// Bytes of addresses that any work needs.
 const LEAST_ROOM: u64 = 16 << 20;
 
-/// Bytes of addresses that a thread takes: its stack, and 64 MiB that the allocator of glibc sets aside.
+/// Bytes of addresses of a thread: its stack, and 64 MiB that the allocator of glibc sets aside.
 const A_THREAD: u64 = 72 << 20;
 
-/// Signals ask to end: the steps at work get a moment to finish, then they end where they are, and what
-/// there is so far is saved. The second signal ends the process. So does the first as long as there
-/// is nothing to save.
+/// Signals ask to end: busy steps get a moment to finish and then stop, and the results so far are saved. The
+/// second signal ends the process. So does the first before there is anything to save.
 #[derive(Debug, Clone)]
 pub(crate) struct Interrupt {
-    /// Exit code for the signal that came, or 0.
+    /// Exit code for the received signal, or 0.
     code: Arc<AtomicUsize>,
     answer: Arc<Mutex<Answer>>,
-    /// Ends the steps at work.
+    /// Ends the busy steps.
     work: Stop,
 }
 
-/// Whether the process was started with this signal ignored, where the system tells it.
+/// Whether the process was started with this signal ignored, if the system tells.
 fn ignores(signal: i32) -> bool {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let mut lines = status.lines();
@@ -188,22 +187,22 @@ fn ignores(signal: i32) -> bool {
     ignored.is_some_and(|ignored| ignored >> (signal - 1) & 1 == 1)
 }
 
-/// The exit code of a process that a signal ends, as shells have it.
+/// The exit code after a signal, as in shells.
 fn exit_code(signal: i32) -> i32 {
     128 + signal
 }
 
-/// How the first signal is answered.
+/// The answer to the first signal.
 #[derive(Debug)]
 enum Answer {
-    /// The process ends, and says what it leaves.
+    /// The process ends, and reports the state that it leaves.
     End(String),
-    /// The work has something to save. What it is at, and the bar that shows it.
+    /// The work has something to save: the present task, and its bar.
     Finish(String, ProgressBar),
 }
 
 impl Interrupt {
-    /// Before a signal.
+    /// The state before a signal.
     pub(crate) fn new() -> Self {
         Self {
             code: Arc::default(),
@@ -216,13 +215,13 @@ impl Interrupt {
     pub(crate) fn install(&self, console: Console) -> Result<()> {
         let second = Arc::new(AtomicBool::new(false));
         let signals = [SIGINT, SIGTERM, SIGHUP].into_iter();
-        // nohup has the end of a terminal ignored.
+        // nohup starts processes with SIGHUP ignored.
         let signals = signals.filter(|&signal| signal != SIGHUP || !ignores(signal));
         let signals: Vec<_> = signals.collect();
         for &signal in &signals {
             let exit = exit_code(signal);
             let code = usize::try_from(exit)?;
-            // In this order: the first signal does not yet end the process.
+            // In this order, so the first signal does not yet end the process.
             flag::register_conditional_shutdown(signal, exit, Arc::clone(&second))
                 .and_then(|_| flag::register(signal, Arc::clone(&second)))
                 .and_then(|_| flag::register_usize(signal, Arc::clone(&self.code), code))
@@ -241,7 +240,7 @@ impl Interrupt {
 
     /// Answers the first signal.
     fn end(&self, code: i32, console: Console) {
-        // The lock keeps anything from beginning that there would be to save.
+        // The lock keeps new work with results to save from beginning.
         let answer = self.answer.lock().unwrap_or_else(PoisonError::into_inner);
         match &*answer {
             Answer::End(left) => {
@@ -249,7 +248,7 @@ impl Interrupt {
                     // After a bar.
                     let _ = writeln!(io::stderr());
                 }
-                // Nothing is dropped then: parsers and their children would go on, and half files would stay.
+                // No destructor runs then: parsers and their children would go on, and half files would stay.
                 let _ended = linkgrammar::end_all();
                 take_away();
                 console.warn(format_args!("interrupted: {left}"));
@@ -270,19 +269,17 @@ impl Interrupt {
         *self.answer.lock().unwrap_or_else(PoisonError::into_inner) = with;
     }
 
-    /// The state that a signal leaves which ends the process.
+    /// Sets the report of the state that a signal leaves when it ends the process.
     pub(crate) fn leaves(&self, what: String) {
         self.answers(Answer::End(what));
     }
 
-    /// From now on there is something to save, and a signal is answered by `what` is finished
-    /// before that.
+    /// From now on there is something to save, and the first signal lets `what` finish.
     pub(crate) fn finishing(&self, what: impl Into<String>, bar: &ProgressBar) {
         self.answers(Answer::Finish(what.into(), bar.clone()));
     }
 
-    /// Starts the threads that do all work: so many, or fewer where the system has no more or memory for no more,
-    /// which is told.
+    /// Starts the threads that do all work: so many, or with a warning fewer if the system or memory has no more.
     pub(crate) fn pool(&self, threads: usize, console: Console) -> Result<ThreadPool> {
         let room = memory::room().unwrap_or(u64::MAX);
         let Some(spare) = room.checked_sub(LEAST_ROOM) else {
@@ -304,8 +301,7 @@ impl Interrupt {
         Ok(pool)
     }
 
-    /// Does `work`, which ends a moment after a signal wherever it is; `None` where that was before it
-    /// had a result.
+    /// Does `work`, which a signal ends a moment later at any point; `None` if it had no result yet.
     pub(crate) fn run<T: Send, E: Send>(
         &self,
         work: impl FnOnce() -> Result<T, E> + Send,
@@ -314,7 +310,7 @@ impl Interrupt {
         done.context("cannot start threads")
     }
 
-    /// Whether to go on: until a signal comes.
+    /// Whether to continue: until a signal comes.
     pub(crate) fn flow(&self) -> ControlFlow<()> {
         match self.code() {
             None => ControlFlow::Continue(()),

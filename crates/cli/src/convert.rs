@@ -58,7 +58,7 @@ pub(crate) struct ConvertArgs {
 }
 
 pub(crate) fn run(args: &ConvertArgs, session: &Session<'_>) -> Result<ExitCode> {
-    // Found writable before the work.
+    // Fails before the work if the target is not writable.
     let target = args.target(session)?;
     let dataset = args.read(session)?;
     let memory = args.data.memory().holding(dataset.memory());
@@ -145,20 +145,20 @@ impl ConvertArgs {
     }
 }
 
-/// Where data is to be written: files that are known to be writable, and no input, or standard output.
+/// The targets of data: files found writable that are no inputs, or standard output.
 #[derive(Debug)]
 struct Target {
     data: OutputFile,
-    /// Where the sizes of queries go.
+    /// The file for the sizes of queries.
     sizes: Option<OutputFile>,
-    /// Where names go, unless they are there.
+    /// The file for names, unless it has them already.
     names: Option<OutputFile>,
-    /// Older names beside the output, which nameless data would take for their own.
+    /// Older names beside the output, which would name the new data wrongly.
     others: Option<PathBuf>,
 }
 
 impl Target {
-    /// Writes `dataset` for a `ranker`, and its names and sizes: they appear together, when all are written.
+    /// Writes `dataset` for a `ranker`, and its names and sizes: the files appear together, when all are written.
     fn write(self, dataset: Dataset<'_>, ranker: Option<Ranker>) -> Result<()> {
         let queries = dataset.queries().clone();
         let (dataset, base) = match ranker {
@@ -178,7 +178,7 @@ impl Target {
             .complete(|writer| write_svmlight_as_wide(&dataset, base, writer))?;
         let mut complete = vec![data];
         if let Some((known, file)) = named.zip(self.names) {
-            // Names beyond the last column are seldom.
+            // Names beyond the last column are rare.
             let few;
             let mut names = known;
             if known.len() > dataset.width() {

@@ -1,4 +1,4 @@
-//! The data that users name: how they are read, and how large they are.
+//! The data that users name: reading them, and their size.
 
 use std::fmt::Display;
 use std::path::{Path, PathBuf};
@@ -73,14 +73,14 @@ pub(crate) struct DataArgs {
 pub(crate) enum Wanted {
     /// Nothing more.
     Features,
-    /// Queries, and labels where there are any.
+    /// Queries, and labels if there are any.
     Queries,
     /// Queries and labels.
     Labels,
 }
 
 impl DataArgs {
-    /// Bytes that may be taken, where the machine tells its memory.
+    /// The memory limit, if the machine tells its memory.
     pub(crate) fn memory(&self) -> Memory {
         let asked = self.max_memory.map(|Bytes(bytes)| bytes);
         Memory::limit(asked.or_else(memory::budget))
@@ -110,7 +110,7 @@ impl DataArgs {
         })
     }
 
-    /// Names the files of `data`, each with the argument that names it, and of their queries.
+    /// Names the files of `data` and of their queries, each with its argument.
     pub(crate) fn name_files<'a>(
         &self,
         files: &Files,
@@ -145,7 +145,7 @@ impl DataArgs {
         }
     }
 
-    /// How to read tables that `model` is for: what was not said is as in its training.
+    /// The way to read tables for `model`: unset options are as in its training.
     pub(crate) fn table_for(&self, model: &Model, wanted: Wanted) -> Result<TableOptions> {
         let (mut table, trained) = (self.table(), &model.table);
         if let (Some(given), Some(expected)) = (table.missing, trained.missing)
@@ -168,12 +168,12 @@ impl DataArgs {
         Ok(table)
     }
 
-    /// How to read DATA, with `held` bytes taken already.
+    /// The options to read DATA, with `held` bytes in use.
     pub(crate) fn options(&self, held: u64) -> ReadOptions {
         self.options_of(0, held).table(self.table())
     }
 
-    /// How to read the data that come `number`th, counted from 0.
+    /// The options to read the `number`th data, counted from 0.
     fn options_of(&self, number: usize, held: u64) -> ReadOptions {
         let path = self.queries.get(number);
         let file = path.map(|path| RowQueries::File(path.clone()));
@@ -181,7 +181,7 @@ impl DataArgs {
             .format(self.format)
             .zero_based(self.zero_based)
             .row_queries(file.or(self.query_size.map(RowQueries::Size)))
-            // Columns that the training data left out are not looked for.
+            // Nothing looks for columns that the training data left out.
             .table(TableOptions {
                 ignore: Vec::new(),
                 ..self.table()
@@ -200,7 +200,7 @@ impl DataArgs {
         )))
     }
 
-    /// Refuses data at `path` whose columns have other names than `model` knows.
+    /// Refuses data at `path` with other column names than in `model`.
     pub(crate) fn check_names(
         &self,
         model: &Model,
@@ -216,10 +216,9 @@ impl DataArgs {
         names.check(path, memory, |names, file| model.check_names(names, file))
     }
 
-    /// Reads data for `model`, which says how many columns there are, and what was not said about those of
-    /// tables. How svmlight text counts them is its own matter.
-    /// Refuses data whose columns have other names than the model knows, by the file `names` or one
-    /// beside the data.
+    /// Reads data for `model`, which has the number of columns, and the unset options of tables. The base of
+    /// svmlight text is independent of it. Refuses data whose columns have other names than in the model, by the
+    /// file `names` or one beside the data.
     pub(crate) fn read_for(
         &self,
         model: &Model,
@@ -254,13 +253,13 @@ impl DataArgs {
     }
 }
 
-/// Whether the last column but one is the last that has entries, as where columns are one off.
+/// Whether the last column but one is the last with entries, as for a wrong index base.
 fn ends_one_early(data: &Dataset<'_>) -> bool {
     let stored = data.stored_columns().checked_sub(1);
     stored.is_some_and(|last| data.feature(last) as usize + 2 == data.width())
 }
 
-/// The files of the corpus that has the file at `path`. `None` where it is in no corpus.
+/// The files of the corpus around the file at `path`; empty if there is no corpus.
 fn corpus_around(path: &Path) -> Vec<PathBuf> {
     let files = corpus::FILES.map(|file| path.with_file_name(file));
     let is_corpus = path.with_file_name("manifest.json").is_file();
@@ -281,13 +280,12 @@ pub(crate) struct ColumnNames {
 }
 
 impl ColumnNames {
-    /// Names the file, where the user gives it.
+    /// Names the file, if the user gives it.
     pub(crate) fn name_file(&self, files: &Files) -> Result<()> {
         files.reads("--names", &self.names)
     }
 
-    /// Has `same` judge the names of the data at `path`, and the file that they are in, where there are
-    /// any.
+    /// Lets `same` judge the names of the data at `path`, and their file, if there are any.
     fn check(
         &self,
         path: &Path,
@@ -304,7 +302,7 @@ impl ColumnNames {
     }
 }
 
-/// Training data, and how all data of the command are read.
+/// Training data, and the reading of all data of the command.
 #[derive(Debug, Args)]
 pub(crate) struct TrainingData {
     /// Training data, plain or compressed by gzip or zstd; - is standard input, and
@@ -332,13 +330,13 @@ impl TrainingData {
         files.reads("--names", &self.names)
     }
 
-    /// The data, and the seconds that reading them took.
+    /// The data, and the seconds of reading them.
     pub(crate) fn train(&self, console: Console) -> Result<(Dataset<'static>, f64)> {
         let (loaded, seconds) = self.load(false, console)?;
         Ok((loaded.dataset, seconds))
     }
 
-    /// The data, whose entries stay `packed` or not, and the seconds that reading them took.
+    /// The data, whose entries stay `packed` or not, and the seconds of reading them.
     fn load(&self, packed: bool, console: Console) -> Result<(Loaded, f64)> {
         let begin = Instant::now();
         let options = self.read.options(0).packed(packed);
@@ -359,8 +357,7 @@ impl TrainingData {
         Ok((loaded, begin.elapsed().as_secs_f64()))
     }
 
-    /// The data that come `number`th, counted from 0, with the columns of `train`; `held` bytes are
-    /// taken already.
+    /// The `number`th data, counted from 0, with the columns of `train`; `held` bytes are in use.
     pub(crate) fn other(
         &self,
         number: usize,
@@ -386,8 +383,7 @@ impl TrainingData {
     }
 }
 
-/// Scores from a file for the rows of `dataset`, called `name` in messages, in its order; read
-/// within `memory`.
+/// Scores from a file for the rows of `dataset`, in its order, read within `memory`; messages call the data `name`.
 pub(crate) fn scores_of(
     dataset: &Dataset<'_>,
     name: impl Display,
@@ -405,20 +401,20 @@ pub(crate) fn scores_of(
 
 /// The data of a selection.
 pub(crate) struct Input {
-    /// Without entries where these are packed.
+    /// Without entries if these are packed.
     pub(crate) train: Dataset<'static>,
     /// Its hash, where the entries were packed.
     hash: Option<DataHash>,
-    /// How the training data were read, which their model keeps.
+    /// The table options of the training data, which their model keeps.
     pub(crate) table: TableOptions,
     pub(crate) validation: Option<Loaded>,
     pub(crate) test: Option<Loaded>,
-    /// Time that reading the training data took.
+    /// Seconds of reading the training data.
     pub(crate) seconds: f64,
 }
 
 impl Input {
-    /// Reads the data, and the entries of the training data if these are to stay `packed`.
+    /// Reads the data; the entries of the training data may stay `packed`.
     pub(crate) fn read(
         data: &TrainingData,
         packed: bool,
@@ -452,7 +448,7 @@ impl Input {
         Ok((input, packed.then_some(entries)))
     }
 
-    /// The candidates among the columns of `packed` entries, which then are gone. Warns of columns.
+    /// The candidates among the columns of `packed` entries, which they replace. Warns of columns.
     pub(crate) fn unpacked(
         &mut self,
         packed: Packed,
@@ -471,8 +467,7 @@ impl Input {
         Ok(classes)
     }
 
-    /// Refuses test data, read from `path`, that the measures cannot be taken of, and warns of labels with huge
-    /// gains.
+    /// Refuses test data, read from `path`, that do not fit the measures, and warns of labels with huge gains.
     pub(crate) fn check_measures(
         &self,
         path: Option<&PathBuf>,
@@ -516,7 +511,7 @@ impl Input {
         Some(TestPath::new(&test.dataset, metrics, convention))
     }
 
-    /// The memory that a selection may take, in which the data besides those of training count as held.
+    /// The memory for a selection, with all data except the training data counted as held.
     pub(crate) fn others_in(&self, memory: Memory) -> Memory {
         let others = [&self.validation, &self.test].into_iter().flatten();
         let others = others.map(|loaded| loaded.dataset.memory());
@@ -532,8 +527,7 @@ pub(crate) fn embedded(path: &Path) -> Option<Sample> {
     EMBEDDED.iter().find(named).copied()
 }
 
-/// Refuses what looks like the name of data that come with the program, but is neither that nor a
-/// file.
+/// Refuses a name in the form of data that come with the program if there is no such data and no such file.
 fn check_name(path: &Path) -> Result<()> {
     let Some(name) = path.to_str().filter(|name| name.starts_with('@')) else {
         return Ok(());
@@ -589,7 +583,7 @@ fn load_named(
     Ok(loaded)
 }
 
-/// A warning of columns that were read but that `to`, such as a model, does not know.
+/// A warning of columns that were read but do not exist in `to`, such as a model.
 pub(crate) fn dropped(loaded: &Loaded, to: &str) -> Option<Warning> {
     let entries = counted(loaded.dropped_entries, "non-zero");
     let columns = counted(loaded.dropped_columns, "column");
@@ -618,7 +612,7 @@ pub(crate) fn check_queries(loaded: &Loaded, path: &Path) -> Result<()> {
     );
 }
 
-/// Refuses labels that the measures cannot be taken of, by their rows in the file.
+/// Refuses labels that do not fit the measures, by their rows in the file.
 pub(crate) fn check_labels(metrics: &[Metric], loaded: &Loaded, path: &Path) -> Result<()> {
     let data = &loaded.dataset;
     let (labels, queries, rows) = (data.labels(), data.queries(), data.input_rows());

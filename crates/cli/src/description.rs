@@ -3,31 +3,31 @@
 use rankrls::Dataset;
 use serde::Serialize;
 
-/// Columns that are listed as the longest.
+/// The number of longest columns in the list.
 const LONGEST: usize = 10;
 
 /// Sizes, labels and entries of a data set. Entries with the value zero do not count.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub(crate) struct Description {
-    /// Entries as a share of all places, rows times columns. `None` without columns.
+    /// Entries as a share of rows times columns; `None` without columns.
     pub(crate) density: Option<f64>,
     /// Rows of a query.
     pub(crate) query_sizes: Spread<usize>,
     /// Entries of a row.
     pub(crate) row_nonzeros: Spread<usize>,
-    /// Entries of a column that has any. `None` if every column is empty.
+    /// Entries of a column with any; `None` if every column is empty.
     pub(crate) column_nonzeros: Option<Spread<usize>>,
     /// The labels.
     pub(crate) labels: Labels,
     /// Columns with entries, all of them in one query.
     pub(crate) single_query_columns: usize,
-    /// The columns with most entries, longest first, at most ten: their numbers from 0 on, and their entries. They are
-    /// not serialised: how the numbers are written depends on the data.
+    /// The columns with most entries, longest first, at most ten: their numbers from 0 on, and their entries.
+    /// Reports write the numbers in the base of the data, so they are not serialised here.
     #[serde(skip)]
     pub(crate) longest_columns: Vec<(u32, usize)>,
 }
 
-/// How labels spread, in all and in each query.
+/// The spread of labels, in all and in each query.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub(crate) struct Labels {
     /// The least label.
@@ -38,7 +38,7 @@ pub(crate) struct Labels {
     pub(crate) largest: f64,
     /// Different labels.
     pub(crate) distinct: usize,
-    /// Queries of which all rows have the same label: there is nothing to rank.
+    /// Queries whose rows all have the same label, which leaves nothing to rank.
     pub(crate) constant_queries: usize,
     /// Different labels of a query.
     pub(crate) distinct_in_query: Spread<usize>,
@@ -46,12 +46,12 @@ pub(crate) struct Labels {
     pub(crate) range_in_query: Spread<f64>,
 }
 
-/// Figures of many, each having one.
+/// The spread of a figure.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub(crate) struct Spread<T> {
     /// The least.
     pub(crate) least: T,
-    /// The one in the middle, or the mean of the two that are.
+    /// The middle value, or the mean of the two middle values.
     pub(crate) median: f64,
     /// The mean.
     pub(crate) mean: f64,
@@ -60,7 +60,7 @@ pub(crate) struct Spread<T> {
 }
 
 impl Description {
-    /// Bytes that it takes to describe `dataset`.
+    /// Bytes needed to describe `dataset`.
     pub(crate) fn memory(dataset: &Dataset<'_>) -> u64 {
         let (rows, queries) = (dataset.rows(), dataset.queries().len());
         (8 * dataset.stored_columns() + 40 * rows + 100 * queries) as u64
@@ -87,7 +87,7 @@ impl Description {
             single_query_columns += usize::from(query_of_row[first] == query_of_row[last]);
             let nonzeros = rows.count();
             lengths.push(nonzeros);
-            // The first of equally long columns come first.
+            // The first of equally long columns comes first.
             let place = longest.partition_point(|&(_, others)| others >= nonzeros);
             longest.insert(place, (dataset.feature(position), nonzeros));
             longest.truncate(LONGEST);
@@ -127,7 +127,7 @@ impl Labels {
     }
 }
 
-/// Ascending, with one zero of the two.
+/// Ascending, with the two zeros as one.
 fn sorted(labels: &[f64]) -> Vec<f64> {
     let mut labels: Vec<f64> = labels.iter().map(|label| label + 0.0).collect();
     labels.sort_unstable_by(f64::total_cmp);
@@ -141,7 +141,7 @@ fn distinct(numbers: &[f64]) -> usize {
 
 fn mean(numbers: impl ExactSizeIterator<Item = f64>) -> f64 {
     let count = numbers.len() as f64;
-    // Divided before they are summed, huge numbers have a mean, too.
+    // Division comes before the sum, so huge numbers have a mean, too.
     numbers.map(|number| number / count).sum()
 }
 

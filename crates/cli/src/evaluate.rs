@@ -75,7 +75,7 @@ pub(crate) struct EvaluateArgs {
     json: bool,
 }
 
-/// Refuses a second file, of which nobody has said what it is.
+/// Refuses a second file without an option for it.
 fn misplaced(path: &str) -> Result<PathBuf, String> {
     Err(format!(
         "give a model by --model {path}, scores by --scores {path}"
@@ -107,14 +107,13 @@ pub(crate) fn run(args: &EvaluateArgs, session: &Session<'_>) -> Result<ExitCode
     session.end(&results, &report, || report.text(), written)
 }
 
-/// Bytes of a value of a query in a table that is written.
+/// Bytes of a value of a query in a written table.
 const WRITTEN: u64 = 96;
 
-/// The name of the ranking that the data have themselves.
+/// The name of the order of the rows in DATA.
 const FILE_ORDER: &str = "order of the file";
 
-/// The facts that models which share the data agree on: how many columns there are, and what is taken for missing
-/// values.
+/// The facts that models must share to share the data: the number of columns, and the reading of missing values.
 type Reading = (usize, Option<Missing>);
 
 /// A ranking of the data, and its measures.
@@ -122,7 +121,7 @@ struct Ranking {
     /// The file of the model or of the scores, or the order of the data.
     name: String,
     metrics: Vec<(Metric, Score)>,
-    /// Entries and columns that were dropped.
+    /// Dropped entries and columns.
     dropped: [u64; 2],
 }
 
@@ -224,7 +223,7 @@ impl EvaluateArgs {
         Ok((loaded, rankings))
     }
 
-    /// Refuses a table of every query that there is not the memory for.
+    /// Refuses a table of every query that exceeds the memory.
     fn check_lines(&self, loaded: &Loaded, rankings: usize) -> Result<()> {
         if self.csv.is_none() {
             return Ok(());
@@ -249,7 +248,7 @@ impl EvaluateArgs {
         let memory = self.data.memory().holding(loaded.dataset.memory());
         let rankings = self.model.len() + self.scores.len() + 1;
         let values = 16 * rankings * measures.len() * loaded.dataset.queries().len();
-        // Scores, and ranks of them.
+        // Scores and their ranks.
         let bytes = values + 40 * loaded.dataset.rows();
         memory.require("the measures need", bytes as u64, "allow more memory")?;
         let (labels, queries) = (loaded.dataset.labels(), loaded.dataset.queries());
@@ -262,8 +261,8 @@ impl EvaluateArgs {
     }
 }
 
-/// Evaluations, in the schema `rankrls.evaluation/1`: the figures of one ranking, or those of
-/// several with their comparisons.
+/// Evaluations, in the schema `rankrls.evaluation/1`: the figures of one ranking, or of several with their
+/// comparisons.
 #[derive(Serialize)]
 struct Report<'a> {
     schema: &'static str,
@@ -441,7 +440,7 @@ fn query_name(queries: &Queries, query: usize) -> String {
     id.unwrap_or_else(|| (query + 1).to_string())
 }
 
-/// Writes the only ranking as it is, and several with their names.
+/// Writes a single ranking as it is, and several with their names.
 fn one_or_several<S: Serializer>(rankings: &[Ranking], serializer: S) -> Result<S::Ok, S::Error> {
     #[derive(Serialize)]
     struct Named<'a> {

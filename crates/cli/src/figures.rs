@@ -1,4 +1,4 @@
-//! `--plot`: where figures go, and what those of several commands have in common.
+//! `--plot`: the targets of figures, and parts of figures that commands share.
 
 use std::fmt::Write as _;
 use std::path::PathBuf;
@@ -46,7 +46,7 @@ impl PlotArgs {
     }
 }
 
-/// A diagram to be written where one was asked for.
+/// A diagram for a file, if one was asked for.
 #[derive(Debug)]
 pub(crate) struct PlotFile(Destination);
 
@@ -57,8 +57,8 @@ impl PlotFile {
     }
 }
 
-/// A ridge parameter for a figure: a share of the unit where it is a power of two of it, as the shares of
-/// grids are, else a number.
+/// A ridge parameter in a figure: a share of the unit if it is the unit times a power of two, as in grids, else a
+/// number.
 pub(crate) fn lambda_name(lambda: f64, unit: f64) -> String {
     let share = lambda / unit;
     let nearest = share.log2().round().exp2();
@@ -103,8 +103,8 @@ fn varies(test: &TestPath<'_>, index: usize) -> bool {
     test.steps().len() < 2 || values().any(|value| Some(value) != values().next())
 }
 
-/// A panel for each measure of test data that varies along a path, with what the order of the file has, and a band of
-/// one standard error of the lead over it.
+/// A panel for each measure of test data that varies along a path, with the value of the order of the file, and a
+/// band of one standard error of the lead over it.
 pub(crate) fn test_panels<'a>(test: &'a TestPath<'_>) -> impl Iterator<Item = Panel> + 'a {
     let drawn = move |(index, metric): (usize, &Metric)| {
         let values = test.steps().iter().map(move |scores| scores[index].mean);
@@ -147,7 +147,7 @@ pub(crate) fn lead(test: &TestPath<'_>) -> String {
     }
 }
 
-/// Explains the bands, and names the convention of test measures and the measures that are not drawn.
+/// Explains the bands, and names the convention of test measures and the measures without panels.
 pub(crate) fn note(test: Option<&TestPath<'_>>) -> String {
     let Some(test) = test else {
         return "Bands: one standard error over queries.".to_owned();
@@ -190,7 +190,7 @@ mod tests {
         ] {
             assert_eq!(lambda_name(lambda, unit), name);
         }
-        // Numbers are what users type; units may be none.
+        // Lambda is a plain number, as users type it, if there is no unit.
         assert_eq!(lambda_name(16.0, 64.0), "16");
         for unit in [0.0, f64::INFINITY, f64::NAN] {
             assert_eq!(lambda_name(3.0, unit), "3");

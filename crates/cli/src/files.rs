@@ -1,5 +1,5 @@
-//! The files of a run: what it reads it does not replace, each output has a name of its own, and standard output
-//! has one thing alone.
+//! The files of a run. It never replaces an input, each output has a name of its own, and standard output takes one
+//! thing only.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -15,13 +15,13 @@ use super::args::usage;
 #[derive(Debug, Default)]
 pub(crate) struct Files {
     named: NamedFiles,
-    /// Whether an input is standard input.
+    /// Whether standard input is an input.
     stdin: AtomicBool,
     /// The argument whose output is printed in place of the results.
     printed: OnceLock<String>,
 }
 
-/// The files that a run reads and writes, which its outputs know until they have their names.
+/// The files that a run reads and writes; its outputs share them until they have their names.
 #[derive(Debug, Default, Clone)]
 pub(crate) struct NamedFiles(Arc<Mutex<Vec<Named>>>);
 
@@ -57,7 +57,7 @@ struct Named {
 /// The name of standard output in messages.
 const PRINTED: &str = "standard output";
 
-/// Standard output of a run whose files know that it prints: nothing prints without.
+/// Standard output of a run whose files know that it prints: nothing prints without it.
 #[derive(Debug)]
 pub(crate) struct Stdout(io::Stdout);
 
@@ -67,7 +67,7 @@ impl Stdout {
     }
 }
 
-/// How a run prints its results.
+/// The form in which a run prints its results.
 #[derive(Debug)]
 pub(crate) enum Results {
     /// The run prints text for people.
@@ -78,14 +78,14 @@ pub(crate) enum Results {
     Replaced,
 }
 
-/// Whether an output at `path` is to be printed.
+/// Whether an output at `path` is standard output.
 pub(crate) fn is_stdout(path: &Path) -> bool {
     path.as_os_str() == "-" || FilePlace::is_stdout(path)
 }
 
 impl Files {
-    /// Says that the argument `name` has files to read, or `-` for standard input. Refuses an output, and
-    /// standard input for the second time.
+    /// Notes that the argument `name` has files to read, or `-` for standard input. Refuses an output, and standard
+    /// input for the second time.
     pub(crate) fn reads<'a>(
         &self,
         name: &str,
@@ -114,8 +114,8 @@ impl Files {
         )))
     }
 
-    /// Says that the argument `name` is a file to write; gives standard output where it is to be printed. Refuses an
-    /// input and another output, by whatever path.
+    /// Notes that the argument `name` is a file to write; returns standard output for an output to print. Refuses
+    /// an input and another output, by any path.
     pub(crate) fn writes(&self, name: &str, path: &Path) -> Result<Option<Stdout>> {
         Self::check_name(name, path, "a file")?;
         if !is_stdout(path) {
@@ -130,7 +130,7 @@ impl Files {
         self.prints().map(Some)
     }
 
-    /// Says, after all files to write, that there are results, as one JSON document or as text.
+    /// Notes, after all files to write, that there are results, as one JSON document or as text.
     pub(crate) fn results(&self, json: bool) -> Result<Results> {
         match self.printed.get() {
             Some(name) if json => Err(usage(format_args!(
@@ -142,19 +142,19 @@ impl Files {
         }
     }
 
-    /// Says that something is printed, whatever else there is.
+    /// Notes that the run prints something, whatever else there is.
     pub(crate) fn prints(&self) -> Result<Stdout> {
         self.add(PRINTED, FilePlace::stdout(), true)?;
         Ok(Stdout(io::stdout()))
     }
 
-    /// The files so far and those to come.
+    /// The files so far and all later ones.
     pub(crate) fn named(&self) -> NamedFiles {
         self.named.clone()
     }
 
     fn add(&self, name: &str, place: Option<FilePlace>, written: bool) -> Result<()> {
-        // A terminal, and what takes all and keeps nothing, may have any role.
+        // A terminal or a null device may have any role.
         let Some(place) = place else {
             return Ok(());
         };
@@ -179,7 +179,7 @@ impl Files {
     }
 }
 
-/// Words about a file beside data at `path` that may have their queries, as LightGBM and XGBoost have it.
+/// Words about a file beside data at `path` that may have their queries, as LightGBM and XGBoost name it.
 pub(crate) fn sizes_beside(path: &Path) -> Option<String> {
     let beside = |ending| {
         let mut name = path.as_os_str().to_owned();

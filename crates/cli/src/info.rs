@@ -64,13 +64,13 @@ struct InfoReport<'a> {
     hash: DataHash,
     #[serde(flatten)]
     description: Description,
-    /// Column classes with entries in one query alone.
+    /// Column classes with entries in a single query.
     single_query_classes: usize,
     longest_columns: Vec<LongColumn<'a>>,
     memory: Memory,
 }
 
-/// A column with many entries, as the data has it.
+/// A column with many entries, numbered as in the data.
 #[derive(Debug, Serialize)]
 struct LongColumn<'a> {
     feature: u64,
@@ -96,7 +96,7 @@ struct Memory {
     k: usize,
     lambda: f64,
     data_bytes: u64,
-    /// The entries, which a selection holds besides while folds choose lambda.
+    /// The entries, which a selection also holds while folds choose lambda.
     entries_bytes: u64,
     /// The most that the data took while they were read.
     reading_bytes: u64,
@@ -105,7 +105,7 @@ struct Memory {
     /// The strategy that `auto` takes, if one fits.
     auto: Option<StrategyKind>,
     strategies: Vec<Row>,
-    /// The bytes that one factor a query takes, besides these: only a run tells whether it is needed.
+    /// The additional bytes of one factor a query: only a run tells whether it needs them.
     factors_bytes: u64,
     #[serde(skip)]
     idle: bool,
@@ -115,8 +115,8 @@ struct Memory {
 struct Row {
     #[serde(flatten)]
     estimate: Estimate,
-    /// The most that the whole process will have taken, where the system tells: the peak of
-    /// reading, or the memory of now and that of the strategy.
+    /// The peak of the whole process, if the system tells: the peak of reading, or the present memory and the
+    /// strategy's.
     peak_bytes: Option<u64>,
 }
 
@@ -133,7 +133,7 @@ pub(crate) fn run(args: &InfoArgs, session: &Session<'_>) -> Result<ExitCode> {
 }
 
 impl<'a> InfoReport<'a> {
-    /// The report, and a warning of units that differ.
+    /// The report, and a warning of differing units.
     fn new(dataset: &'a Dataset<'_>, args: &InfoArgs) -> Result<(Self, Option<Warning>)> {
         let (memory, weight) = (args.data.memory(), QueryWeight::Uniform);
         // The description frees its memory before the classes are made.
@@ -248,7 +248,7 @@ impl Memory {
         let (queries, columns) = (dataset.queries(), candidates.summary().column_classes);
         let (memory, entries) = (args.data.memory(), entries_memory(dataset));
         let limit = memory.limit;
-        // A selection does without the entries of the data, which count as held here.
+        // A selection drops the entries of the data, which count as held here.
         let options = GreedyRankRls {
             memory: rankrls::memory::Memory::limit(
                 limit.map(|limit| limit.saturating_add(entries)),
@@ -319,7 +319,7 @@ impl Memory {
     }
 }
 
-/// Bytes of the columns of `dataset`: entries, where each column begins, and its number where some are empty.
+/// Bytes of the columns of `dataset`: entries, the start of each column, and its number if some are empty.
 fn entries_memory(dataset: &Dataset<'_>) -> u64 {
     let stored = dataset.stored_columns();
     let of_column = if stored < dataset.width() { 12 } else { 8 };
@@ -327,8 +327,8 @@ fn entries_memory(dataset: &Dataset<'_>) -> u64 {
 }
 
 impl Row {
-    /// `entries`: bytes that are held for the entries of the data. A strategy that judges columns as the
-    /// data have them needs them.
+    /// `entries`: bytes held for the entries of the data. A strategy that judges columns with the values of the
+    /// data needs them.
     fn new(mut estimate: Estimate, entries: u64, limit: Option<u64>) -> Self {
         let spared = if estimate.strategy.needs_grades() {
             0

@@ -33,7 +33,7 @@ pub(crate) struct InspectArgs {
     json: bool,
 }
 
-/// Features shown of a model without selection.
+/// The number of features shown of a model without selection.
 const LARGEST: usize = 20;
 
 /// The features of the largest weights, the largest first.

@@ -29,7 +29,7 @@ pub(super) struct KernelArgs {
     pub(super) basis: Option<BasisChoice>,
 }
 
-/// A kind of kernel, and the parameters that are named with it.
+/// A kind of kernel, and its named parameters.
 #[derive(Debug, Clone)]
 struct KernelChoice {
     kind: KernelKind,
@@ -108,7 +108,7 @@ impl FromStr for BasisChoice {
     }
 }
 
-/// Values of gamma: numbers above 0, as lambdas are.
+/// Values of gamma: numbers above 0, written like lambdas.
 fn gammas(text: &str) -> Result<Vec<f64>, String> {
     let list: Result<Lambdas, Error> = text.parse();
     let list = list.map_err(|error| error.to_string().replace("lambda", "gamma"))?;
@@ -130,7 +130,7 @@ impl KernelArgs {
         self.kernel.kind == KernelKind::Linear
     }
 
-    /// Whether rows of a basis are drawn.
+    /// Whether the rows of a basis are drawn.
     pub(super) fn draws(&self) -> bool {
         matches!(self.basis, Some(BasisChoice::Drawn(_)))
     }

@@ -69,7 +69,7 @@ struct Cli {
     common: Common,
 }
 
-/// What every command takes.
+/// Options of every command.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Options of all commands")]
 struct Common {
@@ -137,7 +137,7 @@ pub fn main() -> ExitCode {
     });
     let ran = parsed.and_then(run);
     ran.unwrap_or_else(|Failure { code, text }| {
-        // Nobody can be told when standard error is closed.
+        // Nobody can be told if standard error is closed.
         let _ = writeln!(io::stderr(), "{text}");
         ExitCode::from(code)
     })
@@ -147,7 +147,7 @@ pub fn main() -> ExitCode {
 #[derive(Debug)]
 struct Failure {
     code: u8,
-    /// Without a line end.
+    /// The text has no line end.
     text: String,
 }
 
@@ -190,8 +190,8 @@ const BASIC: [&str; 30] = [
 /// Examples that `-h` shows.
 const FEW: usize = 3;
 
-/// An option whose value may begin with a minus, so that -inf is refused as a number and not told as an option. Names
-/// of files and columns are no numbers.
+/// Lets the value of an option begin with a minus: -inf is then a bad number, not an unknown option. Names of files
+/// and columns are no numbers.
 fn with_minus(arg: clap::Arg) -> clap::Arg {
     let mut words = "FILE FOLDER DATA MODEL COLUMN COLUMNS NAMES".split(' ');
     let names = arg.get_value_names().unwrap_or_default();
@@ -233,7 +233,7 @@ fn misused(error: &clap::Error) -> Failure {
     }
 }
 
-/// A mistake with the usage of the command that was asked for, if it says none.
+/// A mistake with the usage of the present command, unless it has one.
 fn with_usage(mut error: clap::Error) -> clap::Error {
     if error.kind() == ErrorKind::UnknownArgument {
         suggest_short(&mut error);
@@ -246,7 +246,7 @@ fn with_usage(mut error: clap::Error) -> clap::Error {
     error
 }
 
-/// Has an error say of `--k` that there is `-k`, and of nothing that it may be a value, which it hardly is.
+/// Suggests `-k` for `--k`. Drops clap's hint about values.
 fn suggest_short(error: &mut clap::Error) {
     error.remove(ContextKind::Suggested);
     let Some(ContextValue::String(given)) = error.get(ContextKind::InvalidArg) else {
@@ -265,7 +265,7 @@ fn suggest_short(error: &mut clap::Error) {
     }
 }
 
-/// The command that was asked for: names of commands come before all that could be mistaken for one.
+/// The present command. Names of commands come before all words that look like one.
 fn asked() -> clap::Command {
     let mut command = command();
     command.build();
@@ -296,7 +296,8 @@ fn run((cli, matches): Parsed) -> Result<ExitCode, Failure> {
 }
 
 fn start(cli: &Cli, matches: &ArgMatches, console: Console) -> Result<ExitCode> {
-    // At the limit of a file's size, writing fails; the signal would end the process without a word.
+    // Beyond the limit of a file's size, writing fails. Without a handler the signal would end the process
+    // silently.
     let handled = flag::register(SIGXFSZ, Arc::default());
     handled.context("cannot handle signals")?;
     let threads = threads(cli.common.threads)?;
@@ -313,10 +314,10 @@ fn start(cli: &Cli, matches: &ArgMatches, console: Console) -> Result<ExitCode> 
     pool.install(|| cli.command.run(&session))
 }
 
-/// Threads a core at most: more of them only wait for each other.
+/// Most threads a core: more of them only wait for each other.
 const THREADS_A_CORE: usize = 8;
 
-/// The number of threads that somebody asked for, with the place where it was said.
+/// The requested number of threads, and the place of the request.
 fn asked_threads(option: Option<u16>) -> Option<(&'static str, usize)> {
     let variable = |name| {
         let number = std::env::var(name).ok()?.parse().ok()?;
@@ -328,7 +329,7 @@ fn asked_threads(option: Option<u16>) -> Option<(&'static str, usize)> {
         .or_else(|| variable("RAYON_RS_NUM_CPUS"))
 }
 
-/// Threads that share the work: as many as asked for, or one a core.
+/// Threads that share the work: the requested number, or one a core.
 fn threads(option: Option<u16>) -> Result<usize> {
     let cores = thread::available_parallelism().map_or(1, NonZero::get);
     let most = (THREADS_A_CORE * cores).max(16);

@@ -7,13 +7,12 @@ pub(crate) use rankrls_files::{
 /// Powers of ten below which numbers are shown with a decimal more.
 const POWERS: [f64; 9] = [1e5, 1e4, 1e3, 1e2, 1e1, 1e0, 1e-1, 1e-2, 1e-3];
 
-/// Six significant digits: fixed where that is readable, else with an exponent. `-` where there is
-/// no number.
+/// Six significant digits: fixed if readable, else with an exponent. `-` for no number.
 pub(crate) fn number(value: impl Into<Option<f64>>) -> String {
     significant(value.into(), 6)
 }
 
-/// Four significant digits, for numbers that nobody types again. `-` where there is no number.
+/// Four significant digits, for numbers that nobody types again. `-` for no number.
 pub(crate) fn four(value: impl Into<Option<f64>>) -> String {
     significant(value.into(), 4)
 }
@@ -33,14 +32,14 @@ fn significant(value: Option<f64>, digits: usize) -> String {
     fixed(value, &POWERS[6 - digits..])
 }
 
-/// A number with so many digits as there are powers of ten from 1 on.
+/// A number with as many digits as there are powers of ten from 1 on.
 fn fixed(value: f64, powers: &[f64]) -> String {
     let above = powers.iter().take_while(|&&power| value.abs() < power);
     let decimals = above.count();
     format!("{value:.decimals$}")
 }
 
-/// A ridge parameter, and what share of the unit it is.
+/// A ridge parameter, and its share of the unit.
 pub(crate) fn ridge(lambda: f64, unit: f64) -> String {
     let (share, lambda) = (lambda / unit, short(lambda));
     if !(share.is_finite() && share > 0.0) {
@@ -53,7 +52,7 @@ pub(crate) fn ridge(lambda: f64, unit: f64) -> String {
     format!("{lambda} ({} u)", fixed(share, &POWERS[3..]))
 }
 
-/// A measure, or `-` where it is undefined.
+/// A measure, or `-` if it is undefined.
 pub(crate) fn measure(value: impl Into<Option<f64>>) -> String {
     let value = value.into();
     value.map_or_else(|| "-".to_owned(), |value| format!("{value:.4}"))

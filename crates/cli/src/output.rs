@@ -1,4 +1,4 @@
-//! Where results go: standard output and files, as text and JSON.
+//! The targets of results: standard output and files, as text and JSON.
 
 use std::fs;
 use std::io::{self, BufWriter, Write};
@@ -20,7 +20,7 @@ impl Stdout {
         let written = write(&mut output).and_then(|()| output.flush());
         match written {
             Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {
-                // The rest of the buffer would fail once more.
+                // The rest of the buffer would fail again.
                 let _ = output.into_parts();
                 Ok(())
             }
@@ -28,7 +28,7 @@ impl Stdout {
         }
     }
 
-    /// Prints text for people, which may hold text from outside.
+    /// Prints text for people, with characters from outside escaped.
     pub(crate) fn print_text(&self, text: &str) -> Result<()> {
         self.print(|output| output.write_all(printable_lines(text).as_bytes()))
     }
@@ -49,16 +49,16 @@ pub(crate) struct OutputFile {
 
 #[derive(Debug)]
 enum Target {
-    /// Standard output, where the file is printed.
+    /// Standard output.
     Printed(Stdout),
-    /// A pipe or device, which is opened once.
+    /// A pipe or device, opened once.
     Opened(Box<Output>),
-    /// A file, which is created when it is written, in the place to which its path led at the begin.
+    /// A file in the place of its path at the start, created when it is written.
     File(PathBuf),
 }
 
 impl OutputFile {
-    /// The file that the argument `name` asks for, which is none of the other `files`.
+    /// The file of the argument `name`, distinct from all other `files`.
     pub(crate) fn create(files: &Files, name: &str, path: &Path) -> Result<Self> {
         let printed = files.writes(name, path)?.map(Target::Printed);
         Ok(Self {
@@ -78,7 +78,7 @@ impl OutputFile {
         appear([self.complete(write)])
     }
 
-    /// Writes the file, which is to [`appear`]; `None` where it is printed.
+    /// Writes the file, which is to [`appear`]; `None` if it is printed.
     pub(crate) fn complete(
         self,
         write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
@@ -126,12 +126,12 @@ impl Target {
     }
 }
 
-/// A file to write where one was asked for.
+/// A file to write, if one was asked for.
 #[derive(Debug)]
 pub(crate) struct Destination(Option<OutputFile>);
 
 impl Destination {
-    /// The file that an option names, found writable before the work begins.
+    /// The file of an option, found writable before the work begins.
     pub(crate) fn create(files: &Files, name: &str, path: Option<&PathBuf>) -> Result<Self> {
         let file = path.map(|path| OutputFile::create(files, name, path));
         Ok(Self(file.transpose()?))
@@ -151,11 +151,11 @@ impl Destination {
     }
 }
 
-/// A file with all its content, still without its name.
+/// A complete file, still without its name.
 #[derive(Debug)]
 pub(crate) struct CompleteFile {
     path: PathBuf,
-    /// The name that it takes, where it replaces a file, and the files that it may not replace.
+    /// The name that it takes if it replaces a file, and the files that it must not replace.
     replaced: Option<(PathBuf, NamedFiles)>,
     output: CompleteOutput,
 }
@@ -167,7 +167,7 @@ impl CompleteFile {
         name.is_some_and(|name| fs::symlink_metadata(name).is_ok())
     }
 
-    /// Refuses to take the place of a file that the run reads.
+    /// Refuses to replace a file that the run reads.
     fn check(&self) -> Result<()> {
         let replaced = self.replaced.as_ref();
         let checked = replaced.map_or(Ok(()), |(end, files)| files.check_replaced(end));
@@ -175,9 +175,8 @@ impl CompleteFile {
     }
 }
 
-/// Gives files their names when all are written. Deletes the other old files, then renames the new ones, so that no old
-/// file stands beside a new one. Files that could not be written are errors, the first of which counts. They take nothing
-/// from the others.
+/// Gives files their names when all are written. Deletes the other old files, then renames the new ones, so no old
+/// file stands beside a new one. Failed files are errors, of which the first counts; the others still appear.
 pub(crate) fn appear(files: impl IntoIterator<Item = Result<Option<CompleteFile>>>) -> Result<()> {
     let (mut complete, mut all) = (Vec::new(), Ok(()));
     for file in files {

@@ -48,7 +48,7 @@ pub(crate) fn run(args: &PredictArgs, session: &Session<'_>) -> Result<ExitCode>
     args.data.name_files(files, [("DATA", &args.path)])?;
     args.names.name_file(files)?;
     let output = OutputFile::create(files, "--output", &args.output)?;
-    // Scores on a terminal come with nothing between them.
+    // Nothing else may appear between scores on a terminal.
     let console = session.console.beside(output.is_printed());
     let model = session.read_model(&args.model, args.data.memory())?;
     let loaded = args
@@ -56,7 +56,7 @@ pub(crate) fn run(args: &PredictArgs, session: &Session<'_>) -> Result<ExitCode>
         .read_for(&model, &args.path, &args.names, Wanted::Features, console)?;
     let dataset = &loaded.dataset;
     let memory = args.data.memory().holding(model.memory());
-    // Scores are put in order, and columns and weights stand apart.
+    // Memory for scores in row order, and for columns and weights.
     let bytes = 16 * dataset.rows() as u64 + 12 * model.features.len() as u64;
     let what = "the scores need";
     memory

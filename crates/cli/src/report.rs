@@ -21,7 +21,7 @@ pub(crate) struct SelectionReport<'a> {
     schema: &'static str,
     #[serde(flatten)]
     selection: &'a Selection,
-    /// How the settings were chosen that were not given.
+    /// The choice of the settings that nobody gave.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) choice: Option<&'a Choice>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -32,16 +32,16 @@ pub(crate) struct SelectionReport<'a> {
     test: Option<TestSizes>,
     pub(crate) load_seconds: f64,
     pub(crate) select_seconds: f64,
-    /// Of these, for measuring test data.
+    /// The part of these seconds for measuring test data.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) test_seconds: Option<f64>,
     pub(crate) peak_rss_bytes: Option<u64>,
 }
 
-/// Rows at whose values `fs-ed` took densities.
+/// The rows whose values are the points of `fs-ed` densities.
 #[derive(Debug, Clone, Copy, Serialize)]
 struct DensitiesAt {
-    /// Whether they are the training rows, for want of others.
+    /// Whether they are the training rows, as there are no others.
     training: bool,
     rows: usize,
 }
@@ -134,7 +134,7 @@ impl<'a> SelectionReport<'a> {
         text
     }
 
-    /// A line a step, and one with the standard errors of the last of them.
+    /// A line a step, and one with the standard errors of the last.
     fn test_table(&self) -> String {
         let steps = self.steps.iter();
         let mut of_steps = steps.clone().filter_map(|row| row.standard_errors.as_ref());
@@ -155,7 +155,7 @@ impl<'a> SelectionReport<'a> {
 pub(crate) const BIASED: &str = "\nthe LQO columns of distil are biased: its teacher has seen all labels. --test or\n\
      tune --holdout folds judge fairly\n";
 
-/// The settings that are not as usual.
+/// The settings that differ from the defaults.
 pub(crate) fn settings(options: &GreedyRankRls) -> String {
     let mut text = String::new();
     for (name, value) in options.given() {
@@ -193,7 +193,7 @@ pub(crate) fn path_table<'a>(
     rows: &'a [StepReport<'a>],
     criterion: &str,
 ) -> Sheet<'a, StepReport<'a>> {
-    // The concordance index has its column anyhow.
+    // The concordance index always has its own column.
     let ranked = criterion != "cindex";
     let criterion = format!("LQO {criterion}");
     Sheet::of(rows)

@@ -152,8 +152,7 @@ impl SelectArgs {
         }
     }
 
-    /// The data, with labels that the measures can be taken of; and the entries, where the selection needs candidates
-    /// alone.
+    /// The data, with labels that fit the measures, and its entries if the selection needs only candidates.
     fn read(&self, session: &Session<'_>) -> Result<(Input, Option<Packed>)> {
         let others = [self.validation.as_ref(), self.test.as_ref()];
         let packed = self.options().needs_only_candidates();
@@ -167,7 +166,7 @@ impl SelectArgs {
         Ok((input, packed))
     }
 
-    /// The unfinished model beside the output, if that is no pipe or device.
+    /// The unfinished model beside the output, unless that is a pipe or device.
     fn unfinished(&self, session: &Session<'_>) -> Result<Option<UnfinishedModel>> {
         let is_file = |path: &&PathBuf| !is_stdout(path) && Output::replaces(path);
         let output = self.output.as_ref().filter(is_file);
@@ -184,7 +183,7 @@ impl SelectArgs {
     }
 }
 
-/// A selection about to be made.
+/// A selection to make.
 struct Job<'a> {
     args: &'a SelectArgs,
     session: &'a Session<'a>,
@@ -193,8 +192,7 @@ struct Job<'a> {
 }
 
 impl Job<'_> {
-    /// Selects, writes the model and the diagram and prints the report, also when interrupted on
-    /// the way.
+    /// Selects, writes the model and the diagram and prints the report, even after an interrupt on the way.
     fn run(
         mut self,
         packed: Option<Packed>,
@@ -303,8 +301,8 @@ impl Job<'_> {
         report
     }
 
-    /// The options with all that was not given, and how folds chose it: the earlier model knows, where there is one to
-    /// go on with. `None` if the choice was interrupted.
+    /// The options with every open setting, and the choice by folds. An earlier model to continue has them already.
+    /// `None` if the choice was interrupted.
     fn chosen(
         &self,
         options: &GreedyRankRls,
@@ -317,7 +315,7 @@ impl Job<'_> {
         }
     }
 
-    /// The options and the steps to go on with; none of these where there is no earlier model.
+    /// The options and the steps to continue from; no steps without an earlier model.
     fn given(
         &self,
         options: GreedyRankRls,
@@ -354,8 +352,8 @@ impl Job<'_> {
         model
     }
 
-    /// Warns of the result. `folds` says whether drawn folds chose lambda. `left` says where an interrupted selection
-    /// is kept.
+    /// Warns of the result. `folds` tells whether drawn folds chose lambda. `left` is the place of an interrupted
+    /// selection.
     fn warn(&self, selection: &Selection, folds: bool, left: Option<String>) {
         let console = self.session.console;
         console.warn_all(Warning::of_queries(&self.input.train));
@@ -379,7 +377,7 @@ impl Job<'_> {
     }
 }
 
-/// Writes the model, where there is an output.
+/// Writes the model, if there is an output.
 fn written(model: Option<&Model>, writer: &mut dyn Write) -> io::Result<()> {
     model.map_or(Ok(()), |model| model.write_to(writer))
 }
@@ -408,7 +406,7 @@ fn save_all(
     }
 }
 
-/// The candidates, made of `packed` entries where there are some.
+/// The candidates, made of `packed` entries if there are some.
 fn candidates(
     input: &mut Input,
     packed: Option<Packed>,
@@ -427,7 +425,7 @@ fn candidates(
 /// Measures the test data, if there are any, after each step.
 pub(super) struct Tested<'a> {
     pub(super) path: Option<TestPath<'a>>,
-    /// Time that it took.
+    /// Seconds of measuring.
     pub(super) seconds: f64,
 }
 
@@ -437,7 +435,7 @@ impl<'a> Tested<'a> {
     }
 
     /// Selects among the `candidates` of `input` after the `given` steps, and lets `save` see every step; `None` if
-    /// that was interrupted before the first step.
+    /// interrupted before the first step.
     pub(super) fn select(
         &mut self,
         input: &Input,

@@ -1,4 +1,4 @@
-//! A run of the command: the terminal, signals and files that all commands share, and how a run ends.
+//! A run of the command: the shared terminal, signals and files, and the end of a run.
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -13,17 +13,17 @@ use serde::Serialize;
 use super::console::{Console, Interrupt};
 use super::files::{Files, Results};
 
-/// The things that a command works with beside its arguments.
+/// The environment of a command beside its arguments.
 pub(crate) struct Session<'a> {
     pub(crate) console: Console,
     pub(crate) interrupt: &'a Interrupt,
     /// The files that the command named so far.
     pub(crate) files: Files,
-    /// The arguments of the command, with where they come from.
+    /// The arguments of the command, with their sources.
     pub(crate) given: &'a ArgMatches,
 }
 
-/// A report, and what deserves a second look.
+/// A report, and its warnings.
 #[derive(Serialize)]
 struct Document<'a, R> {
     #[serde(flatten)]
@@ -32,7 +32,7 @@ struct Document<'a, R> {
 }
 
 impl Session<'_> {
-    /// Warns of a seed that was given where nothing is drawn, as by this `strategy`.
+    /// Warns of a given seed if nothing is drawn, as by this `strategy`.
     pub(crate) fn warn_of_seed(&self, strategy: Option<StrategyKind>) {
         if !self.is_given("seed") {
             return;
@@ -55,12 +55,12 @@ impl Session<'_> {
         Ok(model)
     }
 
-    /// Whether an option was written by the user.
+    /// Whether the user wrote an option.
     pub(crate) fn is_given(&self, id: &str) -> bool {
         self.given.value_source(id) == Some(ValueSource::CommandLine)
     }
 
-    /// Prints the results, also where files could not be `saved`, and says how the run ends.
+    /// Prints the results, even if files could not be `saved`, and returns how the run ends.
     pub(crate) fn end(
         &self,
         results: &Results,

@@ -1,5 +1,5 @@
-//! The settings of a selection as arguments: those of [`GreedyRankRls`], which has them itself, and
-//! of commands that take some of them.
+//! The settings of a selection as arguments: the fields of [`GreedyRankRls`], and the parts that some commands
+//! take.
 
 use std::path::PathBuf;
 
@@ -18,8 +18,7 @@ fn all() -> Command {
     GreedyRankRls::augment_args(Command::new("settings"))
 }
 
-/// The setting of the library in place of an argument that has its name, under the heading of that; other
-/// arguments as they are.
+/// Replaces an argument by the library's setting of its name, under the argument's heading; other arguments stay.
 pub(crate) fn setting(named: Arg) -> Arg {
     let all = all();
     let mut settings = all.get_arguments();
@@ -53,7 +52,7 @@ pub(crate) struct LabelArgs {
 }
 
 impl LabelArgs {
-    /// The options of a selection that learns from them, all others as usual.
+    /// The options of a selection with these labels, and all others by default.
     pub(crate) fn options(&self) -> GreedyRankRls {
         GreedyRankRls {
             label_scale: self.label_scale,
@@ -85,15 +84,15 @@ impl TeacherArgs {
         files.reads("--teacher", &self.teacher)
     }
 
-    /// Refuses options that `strategies` have no use for.
+    /// Refuses options without an effect under `strategies`.
     pub(crate) fn check(&self, options: &GreedyRankRls, strategies: &[StrategyKind]) -> Result<()> {
         let checked = options.check_effects(strategies, self.teacher.is_some(), false);
         checked.map_err(usage)
     }
 }
 
-/// Refuses `options` that one of `strategies` cannot heed, and a convention of nothing: whether
-/// anything but the criterion is `measured`.
+/// Refuses `options` without an effect under one of `strategies`, and a convention without measures. `measured`:
+/// whether anything but the criterion is measured.
 pub(crate) fn check_selection(
     options: &GreedyRankRls,
     strategies: &[StrategyKind],

@@ -1,5 +1,5 @@
-//! Tables. A column is defined once, by its title, its kind and its cells; text for people and CSV
-//! for scripts both come from these columns.
+//! Tables. A column is defined once, by its title, its kind and its cells. Text for people and CSV for scripts both
+//! come from these columns.
 
 use std::io::{self, Write};
 
@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::numbers::{exact, measure, number, printable};
 
-/// Columns over `rows`. A cell is a number, a text, yes or no, or null where there is no value.
+/// Columns over `rows`. A cell is a number, a text, yes or no, or null for no value.
 #[derive(Debug)]
 pub(crate) struct Sheet<'a, R> {
     rows: &'a [R],
@@ -26,7 +26,7 @@ struct Column {
     cells: Vec<Value>,
 }
 
-/// How text shows a column.
+/// The form of a column in text.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Kind {
     Number,
@@ -87,7 +87,7 @@ impl<'a, R> Sheet<'a, R> {
         })
     }
 
-    /// Adds a column of names or lists, which may be wrapped between words.
+    /// Adds a column of names or lists, which may wrap between words.
     pub(crate) fn words<V: Into<Value>>(
         self,
         title: impl Into<String>,
@@ -96,7 +96,7 @@ impl<'a, R> Sheet<'a, R> {
         self.column(Kind::Words, title, cell)
     }
 
-    /// The columns, without the rows that they are of.
+    /// The columns, without their rows.
     pub(crate) fn table(self) -> Table {
         Table(self.columns)
     }
@@ -106,8 +106,7 @@ impl<'a, R> Sheet<'a, R> {
         self.table().text()
     }
 
-    /// Writes all columns, and numbers in full. Titles are those of the text, in lower case and with
-    /// `_` for blanks.
+    /// Writes all columns, and numbers in full. Titles are those of the text in lower case, with `_` for blanks.
     pub(crate) fn csv(&self, writer: &mut dyn Write) -> io::Result<()> {
         let mut writer = csv::Writer::from_writer(writer);
         let titles = self.columns.iter().map(|column| &column.title);
@@ -121,8 +120,8 @@ impl<'a, R> Sheet<'a, R> {
 }
 
 impl Table {
-    /// The text for people, without blanks and a line break at its end. A column drops out where
-    /// there are rows, but none has a value.
+    /// The text for people, without blanks and a line break at its end. A column whose rows all lack a value drops
+    /// out.
     pub(crate) fn text(&self) -> String {
         self.text_within(terminal())
     }
@@ -156,11 +155,10 @@ fn in_full(cell: &Value) -> String {
     }
 }
 
-/// Characters of the longest cell of a text: what is longer is cut. A table knows no widths beyond
-/// 16 bits.
+/// Characters of the longest cell of a text: longer ones are cut. A table's widths have 16 bits.
 const LONGEST: usize = 1000;
 
-/// Text on one line, cut where it is too long for people.
+/// Text on one line, cut if it is too long for people.
 fn cut(text: &str) -> String {
     match text.char_indices().nth(LONGEST) {
         None => printable(text),
@@ -187,7 +185,7 @@ struct Printed {
     kind: Kind,
     /// The title and the cells.
     lines: Vec<String>,
-    /// The width of the longest word where the column may be wrapped, else of the longest cell.
+    /// The width of the longest word if the column may wrap, else of the longest cell.
     least: u16,
 }
 
@@ -214,8 +212,7 @@ impl Printed {
 /// Blanks between columns.
 const GAP: u16 = 2;
 
-/// The columns that stand beside each other: as many as fit. Others come below, beside the first
-/// one again.
+/// The columns side by side: as many as fit. Others come below, beside the first one again.
 fn blocks(columns: &[Printed], width: Option<u16>) -> Vec<Vec<&Printed>> {
     let mut blocks = vec![Vec::new()];
     let mut used = 0_u16;
@@ -233,8 +230,7 @@ fn blocks(columns: &[Printed], width: Option<u16>) -> Vec<Vec<&Printed>> {
     blocks
 }
 
-/// Columns beside each other, without rules. On a terminal the table keeps to its width, but
-/// breaks no word.
+/// Columns side by side, without rules. On a terminal the table keeps to its width, but breaks no word.
 fn block(columns: &[&Printed], width: Option<u16>) -> String {
     let mut table = comfy_table::Table::new();
     table.load_preset(presets::NOTHING);
@@ -264,7 +260,7 @@ fn block(columns: &[&Printed], width: Option<u16>) -> String {
 mod tests {
     use super::*;
 
-    /// Printed of a table on a terminal of this width.
+    /// The lines of a table on a terminal of this width.
     fn lines(table: &Table, width: u16) -> Vec<String> {
         let text = table.text_within(Some(width));
         text.lines().map(str::to_owned).collect()
@@ -329,12 +325,12 @@ mod tests {
         let words = || narrow.iter().flat_map(|line| line.split_whitespace());
         assert_eq!(words().filter(|&found| found == word).count(), 1);
         assert_eq!(words().filter(|&found| found == "other").count(), 20);
-        // A word that does not fit is not broken either.
+        // A word that does not fit stays whole, too.
         let narrow = lines(&sheet, 30);
         assert!(narrow.iter().any(|line| line.contains(&word)), "{narrow:?}");
     }
 
-    /// A table knows no widths beyond 16 bits.
+    /// A table's widths have 16 bits.
     #[test]
     fn long_cells_are_cut_for_people_alone() {
         let rows = [["a".repeat(70_000), "b ".repeat(70_000), "中".repeat(70_000)]];

@@ -1,4 +1,4 @@
-//! How large data are, and how measures read them, as reports say it.
+//! The size of data, and the rules of measures, in words of reports.
 
 use std::fmt::Write as _;
 
@@ -10,8 +10,8 @@ use serde::Serialize;
 
 use super::numbers::{counted, exact, number, sizes};
 
-/// The sizes of data that were read in `load` seconds, and the `seconds` of the work that is `done`, in lines that fit a
-/// narrow terminal.
+/// The sizes of data that were read in `load` seconds, and the `seconds` of the work that is `done`, in lines that
+/// fit a narrow terminal.
 pub(crate) fn heading(
     data: &Sizes,
     load: f64,
@@ -36,7 +36,7 @@ pub(crate) fn lines(data: &Sizes) -> String {
     )
 }
 
-/// How measures read labels and ranks, beside what their names say.
+/// The rules by which measures read labels and ranks, beside their names.
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct RulesReport {
     /// The convention of measures that name none.
@@ -55,7 +55,7 @@ impl RulesReport {
         }
     }
 
-    /// The convention, and a line on the largest grade if it is of the data.
+    /// The convention, and a line on the largest grade if it comes from the data.
     pub(crate) fn text(&self) -> String {
         let mut text = format!("convention {}", self.convention);
         if let Some(grade) = self.max_grade {

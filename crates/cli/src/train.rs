@@ -120,7 +120,7 @@ pub(crate) struct TrainArgs {
     json: bool,
 }
 
-/// What `--holdout` names.
+/// The value of `--holdout`.
 #[derive(Debug, Clone)]
 pub(crate) enum HoldoutChoice {
     Named(HoldOut),
@@ -146,7 +146,7 @@ impl FromStr for HoldoutChoice {
     }
 }
 
-/// Which pairs are to be ordered.
+/// The pairs to order.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Training")]
 struct ObjectiveArgs {
@@ -191,8 +191,8 @@ pub(crate) fn run(args: &TrainArgs, session: &Session<'_>) -> Result<ExitCode> {
     session.end(&results, &report, || report.text(args), saved)
 }
 
-/// Predictions for each row in input order, or for each preference; for each pair, its rows from 1
-/// on and a prediction for each.
+/// Predictions for each row in input order, or for each preference. For pairs, the rows of each from 1 on and a
+/// prediction for each.
 fn write_holdout(
     data: &Dataset<'_>,
     of_rows: bool,
@@ -222,23 +222,23 @@ struct Report {
     schema: &'static str,
     #[serde(skip)]
     outcome: Training,
-    /// A warning of units that differ.
+    /// A warning of differing units.
     #[serde(skip)]
     units: Option<Warning>,
-    /// Null: of the columns themselves.
+    /// Null for the columns themselves.
     #[serde(skip_serializing_if = "Option::is_none")]
     kernel: Option<Kernel>,
-    /// Rows that the kernel model is over.
+    /// Rows in the basis of the kernel model.
     #[serde(skip_serializing_if = "Option::is_none")]
     basis: Option<usize>,
-    /// What the best model was chosen by.
+    /// The measure that chose the best model.
     #[serde(skip_serializing_if = "Option::is_none")]
     measure: Option<Metric>,
-    /// With the solver that was taken; errors are in units of its labels.
+    /// With the solver taken; errors are in units of its labels.
     #[serde(flatten)]
     options: RankRls,
     features: FeatureChoice,
-    /// How scales were chosen that were not given.
+    /// The choice of scales that nobody gave.
     #[serde(skip_serializing_if = "Option::is_none")]
     choice: Option<ScaleChoice>,
     /// Features with a weight.
@@ -253,7 +253,7 @@ struct Report {
     peak_rss_bytes: Option<u64>,
 }
 
-/// The scales of columns and labels that were tried.
+/// The tried scales of columns and labels.
 #[derive(Debug, Serialize)]
 struct ScaleChoice {
     measure: Metric,
@@ -261,7 +261,7 @@ struct ScaleChoice {
 }
 
 impl ScaleChoice {
-    /// What was tried, if there was a choice.
+    /// The trials, if there was a choice.
     fn of(chosen: &Chosen) -> Option<Self> {
         let tried = chosen.tried.clone();
         let measure = chosen.measure;
@@ -290,14 +290,14 @@ impl ScaleChoice {
     }
 }
 
-/// A ridge parameter and the predictions that were held out with it.
+/// A ridge parameter and its hold-out predictions.
 fn judged(cell: &Cell, scheme: Option<&HoldOut>) -> Value {
     let held_out = cell.holdout.as_ref().zip(scheme);
     let lqo = held_out.filter(|(_, scheme)| **scheme == HoldOut::Queries);
     let holdout = held_out.map(|(holdout, scheme)| {
         let mut holdout = json!({
             "scheme": scheme.to_string(),
-            // Of the draw, if there was one.
+            // The seed of the draw, if there was one.
             "seed": scheme.drawn_by(),
             "cindex": holdout.cindex,
             "squared": holdout.error,
@@ -317,11 +317,11 @@ fn judged(cell: &Cell, scheme: Option<&HoldOut>) -> Value {
     })
 }
 
-/// With how well it is determined, and how conjugate gradients ended with all queries, which they
-/// only see for the best.
+/// The entry with the condition number, and with the end of conjugate gradients on all queries, which run for the
+/// best alone.
 fn entry(cell: &Cell, scheme: Option<&HoldOut>) -> Value {
     let mut entry = judged(cell, scheme);
-    // No less than the condition number; null if it is beyond all numbers.
+    // At least the condition number; null if it overflows.
     entry["condition"] = cell.condition.into();
     entry["iterations"] = cell.iterations.into();
     entry["residual"] = cell.residual.into();
@@ -349,7 +349,7 @@ impl TrainArgs {
         inputs.try_for_each(|(name, path)| files.reads(name, path))
     }
 
-    /// All that does not depend on the rows of the data. Refuses mistakes that the parser cannot see.
+    /// All settings that do not depend on the rows of the data. Refuses mistakes that the parser cannot see.
     fn params(&self) -> Result<RankRls> {
         self.data.read.check([&self.data.path])?;
         let holdout = match &self.holdout {
@@ -382,7 +382,7 @@ impl TrainArgs {
         Ok(params)
     }
 
-    /// Gives `params` what files say of the rows of `data`: basis, preferences and folds.
+    /// Gives `params` the files' facts about rows of `data`: basis, preferences and folds.
     fn place(&self, params: &mut RankRls, data: &Dataset<'_>, console: Console) -> Result<()> {
         let memory = self.data.read.memory();
         params.basis = self.kernel.basis(data.rows(), self.seed, memory)?;
@@ -451,7 +451,7 @@ impl TrainArgs {
         Ok((restricted, classes))
     }
 
-    /// The error of a training that had so many `models` to choose from.
+    /// The error of a training with so many `models` to choose from.
     fn told(&self, error: rankrls::Error, queries: &Queries, models: usize) -> anyhow::Error {
         if error == one_query(queries) && models > 1 && self.holdout.is_none() {
             return anyhow!("which lambda is best is not known, as {error}");
@@ -468,8 +468,8 @@ impl TrainArgs {
     ) -> Result<Chosen> {
         let memory = params.memory;
         if self.output.is_some() {
-            // The allocator seldom gives back what the classes took before the model is made. Each column of a
-            // class has a weight.
+            // The allocator seldom frees the memory of the classes before the model is made. Each column of a class
+            // has a weight.
             let summary = classes.summary();
             let columns = summary.columns - summary.constant_columns;
             let model = size_of::<SelectedFeature>() * columns;
@@ -509,7 +509,7 @@ impl TrainArgs {
         }
     }
 
-    /// The best model, if it is to be written, of data that were read in `load_seconds`.
+    /// The best model, if it is to be written, of data that took `load_seconds` to read.
     fn train(
         &self,
         train: &Dataset<'_>,
@@ -537,9 +537,9 @@ impl TrainArgs {
         let units = || Warning::of_units(&candidates, train);
         let units = keeps_units.then(units).flatten();
         let summary = candidates.summary();
-        // The classes give their memory back to the model.
+        // The model reuses the memory of the classes.
         drop(candidates);
-        // A basis has the given features alone.
+        // A basis has only the given features.
         let is_linear = chosen.training.best().kernel.is_linear();
         let source = if is_linear { train } else { data };
         let (weights, model) = self.model(&chosen, source, &summary)?;

@@ -1,4 +1,4 @@
-//! The unfinished model of a selection, beside its output: found, gone on with, and saved on the way.
+//! The unfinished model of a selection, beside its output: found, continued, and saved on the way.
 
 use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
@@ -13,25 +13,25 @@ use rankrls_files::Part;
 use super::console::Console;
 use super::files::Files;
 
-/// How long the saved model may be behind: as long as the run has taken, within these.
+/// The longest age of the saved model: as long as the run has taken, within these.
 const BEHIND: [Duration; 2] = [Duration::from_secs(1), Duration::from_secs(60)];
 
-/// The unfinished model beside an output, and the models to go on from.
+/// The unfinished model beside an output, and the models to continue from.
 pub(crate) struct UnfinishedModel {
     part: Part,
     output: PathBuf,
-    /// The model of a run that did not end.
+    /// The model of an unfinished run.
     unfinished: Option<Model>,
-    /// The model in the output, or why there is none, where it is to be gone on with.
+    /// The model in the output, or its error, if the run may continue it.
     finished: Option<rankrls::Result<Model>>,
     begun: Instant,
-    /// When the model was last saved, after the beginning.
+    /// The time of the last save after the beginning.
     saved: Option<Duration>,
 }
 
 impl UnfinishedModel {
-    /// Finds the unfinished model beside the file `output`. Refuses it unless the run is to `resume`. Refuses any other
-    /// file of its name.
+    /// Finds the unfinished model beside the file `output`. Refuses it unless the run is to `resume`. Refuses any
+    /// other file of its name.
     pub(crate) fn find(output: &Path, resume: bool, memory: Memory, files: &Files) -> Result<Self> {
         files.writes("--output", &Part::path_of(output))?;
         let part = Part::open(output)?;
@@ -58,7 +58,7 @@ impl UnfinishedModel {
         })
     }
 
-    /// The model that has the choices of a run to go on with, if there is one: the unfinished one, or the finished one.
+    /// The model whose choices the run continues, if there is one: the unfinished one, or the finished one.
     pub(crate) fn earlier(&self) -> Result<Option<&Model>> {
         let finished = self.finished.as_ref().map(rankrls::Result::as_ref);
         match &self.unfinished {
@@ -67,8 +67,8 @@ impl UnfinishedModel {
         }
     }
 
-    /// The options and steps to go on with, if there are some: of the unfinished model, which has to be of this run; or
-    /// of the finished one, where that is of this run and has more.
+    /// The options and steps to continue from, if there are some: of the unfinished model, which must be of this
+    /// run; or of a finished one of this run with more.
     pub(crate) fn go_on(
         &mut self,
         options: &GreedyRankRls,
@@ -97,15 +97,15 @@ impl UnfinishedModel {
             .or(Some(steps)))
     }
 
-    /// Whether the saved model is behind by long enough.
+    /// Whether the saved model is old enough.
     pub(crate) fn is_due(&self) -> bool {
         let [least, most] = BEHIND;
         let wait = |saved: Duration| self.begun.elapsed() >= saved + saved.clamp(least, most);
         self.saved.is_none_or(wait)
     }
 
-    /// Saves the model that `write` writes, on the way. Fails if another run saves its own. A full disk is told of: there
-    /// may be room later.
+    /// Saves the model that `write` writes, on the way. Fails if another run saves its own. Warns of a full disk,
+    /// as there may be room later.
     pub(crate) fn keep(
         &mut self,
         console: Console,
@@ -126,8 +126,8 @@ impl UnfinishedModel {
         }
     }
 
-    /// Saves the model that `write` writes, of a run that was interrupted after so many steps `taken`. One that did not
-    /// come as far as the steps it was `given` leaves the model of the run before. Says what is left, too.
+    /// Saves the model that `write` writes, of a run interrupted after so many `taken` steps. With fewer steps than
+    /// it was `given`, it leaves the earlier model. Returns words about the file left.
     pub(crate) fn leave(
         mut self,
         taken: usize,
@@ -151,7 +151,7 @@ impl UnfinishedModel {
         (Ok(()), Some(left))
     }
 
-    /// Takes the unfinished model away: the finished one has its name.
+    /// Deletes the unfinished model: the finished one has its name.
     pub(crate) fn end(mut self) -> Result<()> {
         let removed = self.part.remove();
         removed.with_context(|| format!("cannot delete {}", self.part.path().display()))

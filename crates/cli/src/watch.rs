@@ -14,11 +14,11 @@ const STYLE: &str = "{prefix}{bar:24} {pos}/{len} steps{msg}{left}";
 /// Draws the steps, and ends the work after a signal.
 pub(crate) struct Watch<'a> {
     session: &'a Session<'a>,
-    /// Before the bar.
+    /// The text before the bar.
     prefix: String,
-    /// One for all that it watches.
+    /// One bar for all that it watches.
     bar: Option<ProgressBar>,
-    /// Steps of each path of a grid, at most.
+    /// Most steps of each path of a grid.
     path_steps: usize,
     /// The setting that a choice is trying.
     trying: String,
@@ -35,7 +35,7 @@ impl<'a> Watch<'a> {
         }
     }
 
-    /// Of work that has a name beside the bar.
+    /// The watch of work with a name beside the bar.
     pub(crate) fn named(session: &'a Session<'a>, name: &str) -> Self {
         Self {
             prefix: format!("{} ", printable(name)),
@@ -43,8 +43,8 @@ impl<'a> Watch<'a> {
         }
     }
 
-    /// Does `work`, which takes the watch for its observer; `None` if that was interrupted before it
-    /// had a result. Takes the bar away then.
+    /// Does `work`, which takes the watch as its observer; `None` if interrupted before a result. Removes the bar
+    /// afterwards.
     pub(crate) fn run<T: Send, E: Send>(
         &mut self,
         work: impl FnOnce(&mut Self) -> Result<T, E> + Send,
@@ -57,7 +57,7 @@ impl<'a> Watch<'a> {
         found
     }
 
-    /// Goes on to so many steps more.
+    /// Continues with so many more steps.
     pub(crate) fn begin(&mut self, steps: usize) {
         let bar = || {
             let bar = self.session.console.bar(0, STYLE);
@@ -74,7 +74,7 @@ impl<'a> Watch<'a> {
         }
     }
 
-    /// Takes the steps away that a path of a grid has ended without.
+    /// Removes the steps that an ended path of a grid did not need.
     fn end_path(&self, outcome: &Outcome) {
         let taken = outcome.points.len() * (1 + outcome.folds.len());
         let spared = self.path_steps.saturating_sub(taken) as u64;
@@ -100,7 +100,7 @@ impl Watch<'_> {
         self.session.interrupt.flow()
     }
 
-    /// Does `work` on a grid, whose news it sees; `None` if that was interrupted before it had a result.
+    /// Does `work` on a grid and sees its news; `None` if interrupted before a result.
     pub(crate) fn tune<T: Send>(
         &mut self,
         work: impl FnOnce(&mut EachEvent<'_>) -> rankrls::Result<T> + Send,
@@ -108,7 +108,7 @@ impl Watch<'_> {
         self.choose(|watch| work(&mut |event| watch.event(event)))
     }
 
-    /// Does the `work` of a choice; `None` if that was interrupted.
+    /// Does the `work` of a choice; `None` if interrupted.
     pub(crate) fn choose<T: Send>(
         &mut self,
         work: impl FnOnce(&mut Self) -> rankrls::Result<T> + Send,

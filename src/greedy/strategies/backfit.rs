@@ -1,9 +1,8 @@
 //! Sparse back-fitting under leave-query-out (`docs/derivation.md`, section 7):
 //! O(k m-) time a candidate and step, m- the non-zeros of a column.
 //!
-//! A candidate is judged with all other weights held: every model that was
-//! trained without a query `Q` keeps its weights, the newcomer's weight is fitted
-//! to the residuals of the other queries and tested on `Q`,
+//! A candidate is judged with all other weights held. Every model without a query `Q` keeps its weights; the new
+//! weight is fitted to the residuals of the other queries and tested on `Q`,
 //!
 //! ```text
 //! alpha_Q = (rho - a_Q) / (lambda + |v|^2 - |v_Q|^2)
@@ -12,9 +11,8 @@
 //! gain    = sum over touched Q of 2 alpha_Q (v_Q . p_Q) - alpha_Q^2 |v_Q|^2
 //! ```
 //!
-//! and once it is chosen everything is fitted again. This is another criterion
-//! than leave-query-out pre-fitting, not an approximation of its arithmetic: it
-//! may choose other features.
+//! and once it is chosen everything is fitted again. This is another criterion than leave-query-out pre-fitting,
+//! not an approximation of its arithmetic, so it may choose other features.
 
 use rayon::prelude::*;
 
@@ -58,12 +56,12 @@ impl Strategy for Backfit {
     }
 }
 
-/// The part of the leave-query-out error that back-fitting `candidate` takes off.
+/// The decrease of the leave-query-out error by back-fitting `candidate`.
 #[multiversion::multiversion(targets = "simd")]
 fn gain(round: &Round<'_>, candidate: usize, explained: &[f64], x: &mut [f64]) -> f64 {
     let (candidates, state) = (round.candidates, round.state);
     if candidates.sole_query(candidate).is_some() {
-        // Its query is the only one with something to fit, and that one is held out.
+        // Only the held-out query has anything to fit.
         return 0.0;
     }
     let column = candidates.column(candidate);
@@ -77,7 +75,7 @@ fn gain(round: &Round<'_>, candidate: usize, explained: &[f64], x: &mut [f64]) -
             let along = kernels::sparse_dot(entries.rows, entries.values, state.holdout());
             let own = &explained[segment.query * x.len()..][..x.len()];
             let a = along - kernels::dot(x, own);
-            // |v|^2 - |v_Q|^2 is not negative, but for rounding.
+            // |v|^2 - |v_Q|^2 is negative only by rounding.
             let slack = (norm - segment.squared_norm).max(state.lambda().value());
             let alpha = (rho - a) / slack;
             alpha * (2.0 * along - alpha * segment.squared_norm)

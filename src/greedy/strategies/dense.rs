@@ -1,7 +1,7 @@
 //! Algorithm 1 of the paper: O(k m n) time, O(m n) memory.
 //!
-//! `docs/paper.md` has Algorithm 1 line by line beside the functions. The paper's letters and their values
-//! here (`docs/derivation.md`, sections 3 to 5):
+//! `docs/paper.md` has Algorithm 1 line by line beside the functions. The paper's letters and their values here
+//! (`docs/derivation.md`, sections 3 to 5):
 //!
 //! | paper | here |
 //! |---|---|
@@ -14,16 +14,16 @@
 //! | `gamma` in a query | `-lambda / (s - C_Q . U_Q)` with `lambda C` |
 //! | `beta` in a query | `(rho - C_Q . p_Q) / (s - C_Q . U_Q)` with `lambda C`: [`Terms::betas`] |
 //!
-//! When the next step begins, the feature that was added last is subtracted from `C` and `U` of every
-//! candidate. `phi`, `psi`, `nu` and `B` are those of section 5 ([`LastStep`], where `B` is `leverage`):
+//! When the next step begins, the last added feature is subtracted from `C` and `U` of every candidate. `phi`,
+//! `psi`, `nu` and `B` are from section 5 ([`LastStep`], where `B` is `leverage`):
 //!
 //! ```text
 //! C_Q <- C_Q - tau phi_Q                                        tau = phi . v
 //! U_Q <- U_Q - psi_Q (tau - nu_Q (C_Q . psi_Q - tau B_Q))       (C from before)
 //! ```
 //!
-//! The sums of the step are taken in the same pass. Both caches have eight candidates side by side, so that
-//! a query of a block stays in the first-level cache between the update and the sums.
+//! The same pass computes the sums of the step. Both caches have eight candidates side by side, so a query of a
+//! block stays in the first-level cache between the update and the sums.
 
 use rayon::prelude::*;
 
@@ -64,7 +64,7 @@ struct Block {
     c: Vec<Lanes>,
     /// `U`, `m`.
     u: Vec<Lanes>,
-    /// The part of the error that each candidate takes off.
+    /// The decrease of the error by each candidate.
     gains: Lanes,
 }
 
@@ -104,7 +104,7 @@ impl Strategy for Dense {
 }
 
 impl Block {
-    /// Before the first step: `C = X' / lambda` and `U = X'`, for centred columns.
+    /// The block before the first step: `C = X' / lambda` and `U = X'`, for centred columns.
     fn new(candidates: &ColumnClasses, state: &State, first: usize) -> Self {
         let mut terms = Terms::new(state.lambda().value());
         if stop::requested() {
@@ -135,12 +135,12 @@ impl Block {
             gains: [0.0; LANES],
         };
         let nothing = LastStep::none(state.queries());
-        // A step that changes nothing: only the gains are taken.
+        // A step without changes: it only computes the gains.
         block.update(&[0.0; LANES], &nothing, state);
         block
     }
 
-    /// Subtracts the feature that was added last.
+    /// Subtracts the last added feature.
     fn adopt(&mut self, candidates: &ColumnClasses, state: &State, last: &LastStep) {
         if stop::requested() {
             return;

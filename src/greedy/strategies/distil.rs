@@ -1,4 +1,4 @@
-//! Forward selection towards what is known of unseen queries.
+//! Forward selection towards predictions for unseen queries.
 //!
 //! The state that this strategy judges by has the target `t = (1 - blend) z + blend y` for labels
 //! ([`crate::GreedyRankRls::blend`]), `z` being predictions of a teacher that had not seen the

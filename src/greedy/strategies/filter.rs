@@ -1,17 +1,16 @@
-//! A strategy that takes candidates in a given order: by an error that each has alone, whatever else is
-//! selected.
+//! A strategy that takes candidates in a given order: by an error of each alone, whatever else is selected.
 
 use std::sync::Arc;
 
 use crate::greedy::{Round, Strategy, Work};
 
-/// Takes candidates in the order of errors that are found once.
+/// Takes candidates in the order of errors, computed once.
 pub(in crate::greedy) struct Filter {
-    /// An error of each candidate; empty until they are found.
+    /// An error of each candidate; empty before the first step.
     errors: Arc<[f64]>,
-    /// Finds them in the first step that needs them.
+    /// Computes them in the first step that needs them.
     judge: fn(&Round<'_>) -> Vec<f64>,
-    /// Candidates that the last step evaluated.
+    /// The number of candidates evaluated in the last step.
     evaluated: usize,
 }
 
@@ -25,7 +24,7 @@ impl Filter {
         })
     }
 
-    /// Takes candidates in the order of the errors that `judge` finds, one for each.
+    /// Takes candidates in the order of the errors from `judge`, one for each.
     pub(super) fn by(judge: fn(&Round<'_>) -> Vec<f64>) -> Box<dyn Strategy> {
         Box::new(Self {
             errors: Arc::default(),

@@ -1,19 +1,18 @@
-//! The sums of equation (*) where a candidate has no row in a query (`docs/derivation.md`, section 5).
+//! The sums of equation (*) for a candidate without a row in a query (`docs/derivation.md`, section 5).
 //!
-//! There `v_Q = 0`, so that `u_Q = -X theta` with the columns `X` of `X_{S,Q}`, and the sums are forms of `theta`
-//! alone:
+//! There `v_Q = 0`, so `u_Q = -X theta` with the columns `X` of `X_{S,Q}`, and the sums are forms of `theta` alone:
 //!
 //! ```text
 //! u . p = -theta . f      u . T u = theta' M theta      f = X' p      M = X' T X
 //! p . T u = -theta . g    |T u|^2 = theta' N theta      g = X' T p    N = X' T T X
 //! ```
 //!
-//! Only the selected features that are present in the query count. Where these are few, the forms take fewer products
+//! Only the selected features that are present in the query count. If these are few, the forms take fewer products
 //! than the rows of the query. Candidates of all blocks share them, and a step makes each of them once.
 //!
-//! Rounding of a form is that of its terms, which cancel where columns of `X` are alike. By Cauchy and Schwarz the terms
-//! of `theta' N theta` sum up to at most `|theta|^2 |X|^2 |T|^2`, with `|T| <= 1 + trace(T - I)`. A candidate takes the
-//! form only where this is at most [`SMALL`] times lambda, the least that (*) divides by.
+//! A form has the rounding of its terms, which cancel if columns of `X` are alike. By Cauchy and Schwarz the terms
+//! of `theta' N theta` sum up to at most `|theta|^2 |X|^2 |T|^2`, with `|T| <= 1 + trace(T - I)`. A candidate takes
+//! the form only if this is at most [`SMALL`] times lambda, the least divisor of (*).
 
 use std::num::Saturating;
 use std::sync::OnceLock;
@@ -25,17 +24,17 @@ use crate::greedy::strategy::{Shape, bytes};
 use crate::linalg::centring::centre_rows;
 use crate::linalg::kernels::{self, LANES, Lanes};
 
-/// Rounding errors of this many times lambda are those of the last digits.
+/// Rounding errors of this many times lambda are in the last digits.
 const SMALL: f64 = 100.0;
 
-/// Columns from which on forms pay: making one takes about as much as some tens of candidates save.
+/// Columns from which on forms pay: making one costs about as much as some tens of candidates save.
 pub(super) const MANY: usize = 256;
 
-/// Products of `u`, `T u`, `p` and each other that the rows of a query take, each.
+/// Products of `u`, `T u`, `p` and each other for each row of a query.
 const OF_ROW: usize = 4;
 
-/// Bytes of the forms after `k` steps: no more than the products of rows that they save, or than all features in every
-/// query, with the columns that each thread makes one of.
+/// Bytes of the forms after `k` steps: at most the products of rows that they save, and at most all features in
+/// every query. Each thread also has the columns for one form.
 pub(super) fn memory(shape: &Shape, k: usize) -> Saturating<u64> {
     let [rows, queries, largest, longest] = [
         shape.rows,
@@ -68,7 +67,7 @@ impl<'a> Forms<'a> {
         }
     }
 
-    /// The form of a query; none where its rows take fewer products.
+    /// The form of a query; `None` if its rows take fewer products.
     pub(super) fn get(&self, query: usize) -> Option<&Form> {
         let make = || {
             let holdout = &self.state.holdout()[self.state.queries().range(query)];
@@ -81,7 +80,7 @@ impl<'a> Forms<'a> {
     }
 }
 
-/// Products that the forms of a query take.
+/// Products in the forms of a query.
 fn products(matrices: QueryMatrices<'_>) -> usize {
     let present = matrices.selected.present().count();
     present * (present + 3)
@@ -94,9 +93,9 @@ pub(super) struct Form {
     steps: Vec<u32>,
     /// `f` and `g`.
     linear: Vec<[f64; 2]>,
-    /// `M` and `N`: each row up to the diagonal, where what is beside the diagonal counts twice.
+    /// `M` and `N`: each row up to the diagonal, with doubled values beside the diagonal.
     square: Vec<[f64; 2]>,
-    /// The most that `|theta|^2` may be.
+    /// The largest valid `|theta|^2`.
     most: f64,
 }
 
@@ -141,7 +140,7 @@ impl Form {
         }
     }
 
-    /// Whether the form is as good as rows, for a candidate with this `|theta|^2`.
+    /// Whether the form is as exact as rows, for a candidate with this `|theta|^2`.
     #[inline(always)]
     pub(super) fn serves(&self, theta_squared: f64) -> bool {
         theta_squared <= self.most
@@ -155,7 +154,7 @@ impl Form {
     }
 }
 
-/// The columns of some steps, centred, into the lanes of `x`, which are 0, and `T x` into `tx`.
+/// Writes the columns of some steps, centred, into the lanes of `x`, which are 0, and `T x` into `tx`.
 #[multiversion::multiversion(targets = "simd")]
 fn transformed(matrices: QueryMatrices<'_>, steps: &[u32], x: &mut [Lanes], tx: &mut [Lanes]) {
     for (row, x) in x.iter_mut().enumerate() {

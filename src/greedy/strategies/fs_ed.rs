@@ -1,7 +1,6 @@
-//! FS-ED, the filter of Gupta and Rosso (*Expected Divergence based Feature Selection for Learning
-//! to Rank*, COLING 2012): each feature by how well it ranks alone, and by how far the densities of
-//! its values lie apart from grade to grade. A baseline: it fits no model to choose, and does not see
-//! that features repeat each other.
+//! FS-ED, the filter of Gupta and Rosso (*Expected Divergence based Feature Selection for Learning to Rank*, COLING
+//! 2012). It judges each feature by its ranking alone, and by the distance of the densities of its values from
+//! grade to grade. A baseline: it fits no model to choose, and does not see that features repeat each other.
 //!
 //! ```text
 //! psi(f) = s(f) + d(f)        d(f) = sum over grades m < n of (n - m) JS(p_m, p_n)
@@ -17,14 +16,12 @@
 //!
 //! Under many grades `d` outgrows `s`, which is at most 1.
 //!
-//! A column with more than 95% zeros in training is no density: its zeros are an atom. There `p_g` is
-//! the share of zeros of the grade at one point, and the rest as above, from non-zero values at
-//! non-zero points, scaled to the share that is left. Where non-zero values are all equal, or no
-//! validation row has one, the rest is a point, too.
+//! A column with more than 95% zeros in training has no density: its zeros are an atom. There `p_g` is the share of
+//! zeros of the grade at one point, and the rest as above, from non-zero values at non-zero points, scaled to the
+//! remaining share. If non-zero values are all equal, or no validation row has one, the rest is a point, too.
 //!
-//! The scores need the raw values of the columns, so that they are found before the first step, from the
-//! data set; the steps only take the next best. A class is
-//! judged by the column that represents it.
+//! The scores need the raw values of the columns. So they are computed from the data set before the first step; the
+//! steps only take the next best. The representing column judges a class.
 
 use std::f64::consts::LN_2;
 use std::num::NonZeroUsize;
@@ -41,7 +38,7 @@ use crate::greedy::strategy::{Facts, bytes};
 use crate::metrics::{Convention, Judge, MetricKind};
 use crate::stop;
 
-/// Most grades, each of which has a density.
+/// Most grades, each with a density.
 const MOST_GRADES: usize = 16;
 
 /// Labels from here on have no gain.
@@ -82,45 +79,44 @@ pub(super) const FACTS: Facts = Facts {
 #[derive(Debug)]
 pub struct ExpectedDivergence<'a> {
     train: &'a Dataset<'a>,
-    /// The rows at whose values densities are taken.
+    /// The rows whose values are the points of densities.
     points: &'a Dataset<'a>,
-    /// Labels, each once, ascending.
+    /// The different labels, ascending.
     grades: Vec<f64>,
-    /// Rows of each.
+    /// The number of rows of each.
     sizes: Vec<usize>,
-    /// The position of its label among the grades, of every row.
+    /// The position of each row's label among the grades.
     grade_of_row: Vec<usize>,
     /// NDCG@10 of rankings of the training queries.
     judge: Judge<'a>,
-    /// NDCG of each query while all rows are tied; `None` where it is undefined.
+    /// NDCG of each query with all rows tied; `None` if it is undefined.
     tied: Vec<Option<f64>>,
 }
 
 /// The cut-off of the measure.
 const TEN: NonZeroUsize = NonZeroUsize::new(10).expect("ten");
 
-/// The values of a feature, without zeros where these are an atom.
+/// The values of a feature, without zeros if these are an atom.
 struct Values {
-    /// Those of all training rows.
+    /// The values of all training rows.
     whole: Sample,
-    /// Those of the training rows of each grade, and the share of zeros that are an atom.
+    /// The values of the training rows of each grade, and the share of zeros that are an atom.
     grades: Vec<(Sample, f64)>,
-    /// Those of the rows at which densities are taken.
+    /// The values of the rows that are the points of densities.
     points: Sample,
 }
 
-/// Where the values of a grade are: shares that add up to 1.
+/// The distribution of the values of a grade: shares that add up to 1.
 struct Distribution {
-    /// At zero where that is an atom, at all other values where they have no density, and at each
-    /// point, once for every row there.
+    /// The share at zero if that is an atom, at all other values if they have no density, and at each point, once
+    /// for every row there.
     shares: Vec<f64>,
-    /// Too far from all points.
+    /// The share too far from all points.
     beyond: f64,
 }
 
 impl<'a> ExpectedDivergence<'a> {
-    /// The filter for `train`, at the values of its [validation
-    /// rows](Dataset::with_validation) if there are any.
+    /// The filter for `train`, at the values of its [validation rows](Dataset::with_validation) if there are any.
     pub fn new(train: &'a Dataset<'a>) -> Result<Self, Error> {
         let labels = train.labels();
         let refuse = |found: String| {
@@ -157,8 +153,8 @@ impl<'a> ExpectedDivergence<'a> {
         })
     }
 
-    /// The distance of `psi` of each of `candidates`, columns of the data, from the largest that there
-    /// can be: an error, of which the least is best.
+    /// An error of each of `candidates`, columns of the data, of which the least is best: the distance of its `psi`
+    /// from the largest possible.
     pub(in crate::greedy) fn errors(&self, candidates: &ColumnClasses) -> Arc<[f64]> {
         let largest = 1.0 + self.largest_divergence();
         let judge = |candidate: usize| {
@@ -172,7 +168,7 @@ impl<'a> ExpectedDivergence<'a> {
         (0..candidates.len()).into_par_iter().map(judge).collect()
     }
 
-    /// The most that `d` can be.
+    /// The largest possible `d`.
     fn largest_divergence(&self) -> f64 {
         let pairs = self.pairs();
         pairs.map(|(lower, upper)| LN_2 * (upper - lower)).sum()
@@ -184,8 +180,7 @@ impl<'a> ExpectedDivergence<'a> {
         uppers.flat_map(|(n, &upper)| self.grades[..n].iter().map(move |&lower| (lower, upper)))
     }
 
-    /// `psi` of the 0-based `feature`; `None` if it is constant in training, or there is no such
-    /// feature.
+    /// `psi` of the 0-based `feature`; `None` if it does not exist or is constant in training.
     pub fn psi(&self, feature: u32) -> Option<f64> {
         let divergences = self.divergences(feature)?;
         let pairs = self.pairs().zip(divergences);
@@ -194,8 +189,8 @@ impl<'a> ExpectedDivergence<'a> {
         Some(descending.max(ascending) + weighted.sum::<f64>())
     }
 
-    /// The divergence of each two grades in nats: of the first and the second, of the first and the
-    /// third, of the second and the third, and so on. `None` as of [`psi`](Self::psi).
+    /// The divergence of each two grades in nats: of the first and the second, of the first and the third, of the
+    /// second and the third, and so on. `None` as in [`psi`](Self::psi).
     pub fn divergences(&self, feature: u32) -> Option<Vec<f64>> {
         let values = self.values(feature)?;
         let points = &values.points;
@@ -212,7 +207,7 @@ impl<'a> ExpectedDivergence<'a> {
         Some(divergences.collect())
     }
 
-    /// The bandwidth of each grade, `None` where it has no density; `None` as of [`psi`](Self::psi).
+    /// The bandwidth of each grade, `None` without a density; `None` as in [`psi`](Self::psi).
     pub fn bandwidths(&self, feature: u32) -> Option<Vec<Option<f64>>> {
         Some(self.values(feature)?.bandwidths())
     }
@@ -248,8 +243,8 @@ impl<'a> ExpectedDivergence<'a> {
         })
     }
 
-    /// Mean NDCG@10 of the training queries by falling and by rising values, 0 where no query has
-    /// one. Queries without an entry are tied.
+    /// Mean NDCG@10 of the training queries by falling and by rising values, 0 if no query has one. Queries without
+    /// an entry are tied.
     pub fn ndcg(&self, feature: u32) -> [f64; 2] {
         let queries = self.train.queries();
         let measured = self.tied.iter().flatten().count();
@@ -285,7 +280,7 @@ impl<'a> ExpectedDivergence<'a> {
 }
 
 impl Values {
-    /// The bandwidth of each grade; none where there is no sample, or no point.
+    /// The bandwidth of each grade; `None` without a sample or a point.
     fn bandwidths(&self) -> Vec<Option<f64>> {
         let whole = self.whole.bandwidth().filter(|_| !self.points.is_empty());
         let bandwidth = |(sample, _): &(Sample, f64)| {
@@ -348,7 +343,7 @@ mod tests {
     use super::*;
     use crate::data::parsed;
 
-    /// A column with so many zeros before other values, two grades in turn.
+    /// A column with `zeros` zeros before `others`, for two grades in turn.
     fn column(zeros: usize, others: &[f64]) -> Dataset<'static> {
         let values = std::iter::repeat_n(&0.0, zeros).chain(others);
         let row = |(row, value): (usize, &f64)| format!("{} qid:{} 1:{value}\n", row % 2, row / 4);

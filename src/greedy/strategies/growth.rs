@@ -11,8 +11,7 @@ pub(super) const SURCHARGE: f64 = 3.0;
 /// The growth of bounds since the first step.
 #[derive(Debug, Default)]
 pub(super) struct Growth {
-    /// Added to the number of each query, so that no query has little of which it may soon have many times as
-    /// much.
+    /// Added to the number of each query: otherwise a query with a tiny number could soon have many times as much.
     pub(super) surcharge: f64,
     /// The product of all factors so far, 1 in the first step.
     pub(super) now: f64,
@@ -31,8 +30,8 @@ impl Growth {
     }
 }
 
-/// The next number of single precision above `x`: more by 3e-8 of it or more, which is more than sums of such
-/// numbers lose by rounding.
+/// The next number of single precision above `x`. It is more by at least 3e-8 of it, which exceeds the rounding of
+/// sums of such numbers.
 #[expect(clippy::cast_possible_truncation, reason = "the next one is no less")]
 pub(super) fn no_less(x: f64) -> f32 {
     (x as f32).next_up()

@@ -1,4 +1,4 @@
-//! The queries that candidates touch, and how many entries they have in each: what bounds are summed over.
+//! The queries that candidates touch, with the number of entries in each: bounds are sums over them.
 
 use rayon::prelude::*;
 
@@ -11,7 +11,7 @@ pub(super) const CHUNK: usize = 1024;
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Piece {
     pub(super) query: u32,
-    /// How many entries.
+    /// The number of entries.
     pub(super) length: u32,
 }
 
@@ -26,7 +26,7 @@ impl Piece {
     }
 }
 
-/// The pieces of all candidates, in parts of so many.
+/// The pieces of all candidates, in parts of [`CHUNK`] candidates.
 #[derive(Debug)]
 pub(super) struct Layout(Vec<Part>);
 

@@ -1,5 +1,5 @@
-//! Equation (*) of `docs/derivation.md`, section 4, for every candidate, nothing kept between steps:
-//! O(k m) time a candidate and step, O(m k) memory beside the candidates.
+//! Equation (*) of `docs/derivation.md`, section 4, for every candidate, without memory between steps: O(k m) time
+//! a candidate and step, O(m k) memory beside the candidates.
 //!
 //! Eight candidates make a block. `theta` has a column for each of them, and for each query
 //!
@@ -8,7 +8,7 @@
 //! ```
 //!
 //! and `T_Q u_Q` are products of a matrix of the state (section 5) with eight columns, computed side by side in
-//! registers. Neither is kept, unless predictions are wanted: the four sums that (*) needs are all there is.
+//! registers. Only rankings keep them: the four sums are all that (*) needs.
 
 use std::num::Saturating;
 
@@ -27,10 +27,10 @@ use crate::greedy::{Round, State, Strategy};
 use crate::linalg::kernels::{self, LANES, Lanes};
 use crate::stop;
 
-/// Candidates that are judged query by query.
+/// Most candidates to judge query by query.
 const FEW: usize = 512;
 
-/// Queries whose gains are kept at once for [`FEW`] candidates. Fewer candidates have more queries at once.
+/// Queries whose gains [`FEW`] candidates keep at once. Fewer candidates have more queries at once.
 const QUERIES: usize = 1024;
 
 pub(super) const FACTS: Facts = Facts {
@@ -51,7 +51,7 @@ pub(super) fn scratch_memory(shape: &Shape, k: usize) -> Saturating<u64> {
     bytes(shape.threads) * block
 }
 
-/// Bytes that [`errors`] takes after `k` steps: `z` of few candidates and their sums, and blocks.
+/// Bytes of [`errors`] after `k` steps: `z` and the sums of few candidates, and blocks.
 pub(super) fn errors_memory(shape: &Shape, k: usize) -> Saturating<u64> {
     let few = bytes(shape.candidates.min(FEW)) * bytes(size_of::<f64>());
     scratch_memory(shape, k) + few * (bytes(k) + bytes(shape.queries.min(QUERIES)))
@@ -61,10 +61,10 @@ pub(super) fn errors_memory(shape: &Shape, k: usize) -> Saturating<u64> {
 pub(super) struct LowMemory;
 
 impl Strategy for LowMemory {
-    /// A sample is too small to be worth the forms, and so are few columns: the candidates share what making takes.
+    /// Forms do not pay for a sample or for few columns: candidates share the cost of making them.
     fn errors(&mut self, round: &Round<'_>, eligible: &[u32]) -> Vec<f64> {
         let by_sums = round.state.query_factors().is_none() && round.ranking.is_none();
-        // Every rank knows the columns of all.
+        // Every rank knows the number of all columns.
         let shared = !round.sampled && round.candidates.summary().columns >= forms::MANY;
         let forms = (by_sums && shared).then(|| Forms::new(round.state));
         errors_by(round, forms.as_ref(), eligible)
@@ -76,7 +76,7 @@ pub(super) fn errors(round: &Round<'_>, candidates: &[u32]) -> Vec<f64> {
     errors_by(round, None, candidates)
 }
 
-/// Errors of `candidates` by (*), in parallel, by `forms` of queries that they do not touch.
+/// Errors of `candidates` by (*), in parallel, by `forms` of untouched queries.
 fn errors_by(round: &Round<'_>, forms: Option<&Forms<'_>>, candidates: &[u32]) -> Vec<f64> {
     if candidates.is_empty() {
         return Vec::new();
@@ -103,8 +103,8 @@ fn errors_by(round: &Round<'_>, forms: Option<&Forms<'_>>, candidates: &[u32]) -
         .concat()
 }
 
-/// `e(S) - e(S + v)` by blocks, in parallel over queries: what the state has of a query is read once for all
-/// candidates. Each gain is added up in the same order as by blocks, so the bits are equal.
+/// `e(S) - e(S + v)` by blocks, in parallel over queries: one reading of a query's state serves all candidates.
+/// Each gain is summed in the same order as by blocks, so the bits are equal.
 fn gains_by_query(round: &Round<'_>, forms: Option<&Forms<'_>>, candidates: &[u32]) -> Vec<Lanes> {
     let (classes, state) = (round.candidates, round.state);
     let blocks = candidates.par_chunks(LANES);
@@ -151,7 +151,7 @@ fn gains_by_query(round: &Round<'_>, forms: Option<&Forms<'_>>, candidates: &[u3
 /// Up to eight candidates.
 #[derive(Debug)]
 struct Projected {
-    /// `theta`, `t`: the weights of selected features that tell most of each candidate.
+    /// `theta`, `t`: the weights of selected features that best predict each candidate.
     theta: Vec<Lanes>,
     /// `|theta|^2`
     theta_squared: Lanes,
@@ -166,7 +166,7 @@ impl Projected {
         let explained = squares(&z);
         for (lane, (&candidate, column)) in block.iter().zip(columns).enumerate() {
             let candidate = candidate as usize;
-            // |v|^2 - |z|^2 is not negative, but for rounding.
+            // |v|^2 - |z|^2 is negative only by rounding.
             terms.s[lane] += (candidates.squared_norm(candidate) - explained[lane]).max(0.0);
             terms.rho[lane] = kernels::sparse_dot(column.rows, column.values, state.residual());
             terms.sole[lane] = candidates.sole_query(candidate).unwrap_or(u32::MAX);
@@ -191,7 +191,7 @@ pub(super) fn squares(z: &[Lanes]) -> Lanes {
     squares
 }
 
-/// Room for `u_Q` and `T_Q u_Q` of a block in the query at hand, and for what forms need.
+/// Room for `u_Q` and `T_Q u_Q` of a block in the present query, and for forms.
 #[derive(Debug)]
 struct Scratch<'a> {
     u: Vec<Lanes>,
@@ -211,8 +211,7 @@ impl<'a> Scratch<'a> {
         }
     }
 
-    /// The criterion with each of up to eight candidates added: `e(S + v)`, or what is missing
-    /// to a perfect ranking.
+    /// The criterion with each of up to eight candidates added: `e(S + v)`, or the distance to a perfect ranking.
     fn errors(&mut self, round: &Round<'_>, error: f64, block: &[u32]) -> Lanes {
         let mut gains = [0.0; LANES];
         let ranking = |judge| BlockRanking::new(judge, round.state);
@@ -234,8 +233,8 @@ impl<'a> Scratch<'a> {
         }
     }
 
-    /// Calls `see` once for each query, with the terms and sums of (*) of up to eight candidates, and their
-    /// `T_Q u_Q` where that is wanted.
+    /// Calls `see` once for each query, with the terms and sums of (*) of up to eight candidates, and their `T_Q
+    /// u_Q` if wanted.
     fn judge(
         &mut self,
         round: &Round<'_>,
@@ -252,7 +251,7 @@ impl<'a> Scratch<'a> {
     }
 
     /// The sums that a query adds to (*); `rest`: the entries from the query on. A candidate that does not touch
-    /// the query takes its form, if it has one, whoever its neighbours are.
+    /// the query takes its form, if it has one, whatever its neighbours.
     fn sums(
         &mut self,
         candidates: &ColumnClasses,
@@ -302,7 +301,7 @@ impl<'a> Scratch<'a> {
     }
 }
 
-/// The columns of up to eight candidates from row `start` on, empty where there are fewer.
+/// The columns of up to eight candidates from row `start` on; empty for missing candidates.
 fn columns<'a>(candidates: &'a ColumnClasses, block: &[u32], start: usize) -> [Column<'a>; LANES] {
     let mut columns = [Column {
         rows: &[],
@@ -316,8 +315,8 @@ fn columns<'a>(candidates: &'a ColumnClasses, block: &[u32], start: usize) -> [C
     columns
 }
 
-/// Calls `see` once for each query, with the terms and sums of (*) of up to eight candidates and their
-/// `T_Q u_Q`, where the state's matrices are too coarse (`docs/derivation.md`, section 10).
+/// Calls `see` once for each query, with the terms and sums of (*) of up to eight candidates and their `T_Q u_Q`,
+/// if the state's matrices are too coarse (`docs/derivation.md`, section 10).
 fn judge_by_factors(
     factors: &QueryFactors,
     round: &Round<'_>,
@@ -344,8 +343,7 @@ fn begins_below(column: &Column<'_>, end: usize) -> bool {
     column.rows.first().is_some_and(|&row| (row as usize) < end)
 }
 
-/// Takes the segments of the query that ends before row `end` off columns that have one, with
-/// the lane of each.
+/// Takes the segments of the query that ends before row `end` from columns that have one, with the lane of each.
 #[inline]
 fn take_segments(
     candidates: &ColumnClasses,
@@ -395,7 +393,7 @@ mod tests {
     use crate::lambda::Lambda;
     use crate::peers::Alone;
 
-    /// Columns of a few queries, of some rows of all, and some that are nearly the column before.
+    /// Columns of a few queries, of some rows of all, and some that are nearly the previous column.
     fn draw(random: &mut ChaCha8Rng, columns: usize) -> Dataset<'static> {
         let sizes: Vec<usize> = (0..24).map(|_| random.random_range(1..16)).collect();
         let queries = Queries::from_sizes(&sizes).unwrap();
@@ -426,7 +424,7 @@ mod tests {
         Dataset::from_csc(indptr, rows, values, labels, queries).unwrap()
     }
 
-    /// Checks the sums of one block in every query where forms serve, and counts those and the others.
+    /// Checks the sums of one block in every query that has a form, and counts these and the others.
     fn check_sums(round: &Round<'_>, forms: &Forms<'_>, block: &[u32]) -> [usize; 2] {
         let (state, classes, lambda) = (round.state, round.candidates, round.state.lambda());
         let (mut scratch, mut counts) = (Scratch::new(round, None), [0; 2]);
@@ -440,7 +438,7 @@ mod tests {
             };
             let found = form.sums(&projected.theta, &mut Vec::new());
             let p: f64 = state.holdout()[range.clone()].iter().map(|p| p * p).sum();
-            // The rounding that section 5 of `docs/derivation.md` allows to a form, and that of rows.
+            // The rounding that section 5 of `docs/derivation.md` allows to a form, and the rounding of rows.
             let terms = 4.0 * (state.steps() + range.len() + 3) as f64 * f64::EPSILON;
             let square = terms * 100.0 * lambda.value();
             let linear = terms * (100.0 * lambda.value() * p).sqrt();
@@ -461,7 +459,7 @@ mod tests {
         counts
     }
 
-    /// Checks one step, and counts the sums that are forms and those that are not.
+    /// Checks one step, and counts the sums from forms and the others.
     fn check(round: &Round<'_>, eligible: &[u32]) -> [usize; 2] {
         let by_rows = errors(round, eligible);
         let by_forms = LowMemory.errors(round, eligible);
@@ -481,7 +479,7 @@ mod tests {
         counts.fold([0; 2], |sum, own| [sum[0] + own[0], sum[1] + own[1]])
     }
 
-    /// Errors are those of rows, in any company, under lambdas that leave digits and those that do not.
+    /// Errors equal the errors of rows, in any company, whether lambda leaves digits or not.
     #[test]
     fn forms_say_what_rows_say() {
         let mut counted = [[0; 2]; 3];

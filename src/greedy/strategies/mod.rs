@@ -1,5 +1,4 @@
-//! The strategies: one file each, which has all there is to know of it, and a line in the list
-//! below.
+//! The strategies: one file each with all about it, and a line in the list below.
 
 mod backfit;
 mod bounded;
@@ -32,8 +31,8 @@ macro_rules! strategies {
         /// The strategies, by the names that users give.
         #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
         pub enum StrategyKind {
-            /// `auto`: the fastest exact one that fits into memory. What was selected has the strategy that this
-            /// was; `auto` there is one that the library does not have.
+            /// `auto`: the fastest exact one that fits into memory. A finished selection has this strategy's own
+            /// name; `auto` then means a strategy outside of the library.
             #[default]
             Auto,
             $(
@@ -43,7 +42,7 @@ macro_rules! strategies {
         }
 
         impl StrategyKind {
-            /// All strategies but `auto`: exact ones, others, and baselines.
+            /// All strategies except `auto`: exact ones, others, and baselines.
             pub const ALL: [Self; [$(Self::$kind),*].len()] = [$(Self::$kind),*];
 
             fn facts(self) -> &'static Facts {
@@ -81,7 +80,7 @@ impl StrategyKind {
         self.facts().name
     }
 
-    /// This one, or `other` in place of `auto`.
+    /// This strategy, or `other` in place of `auto`.
     #[must_use]
     pub(crate) fn or(self, other: Self) -> Self {
         if self == Self::Auto { other } else { self }
@@ -97,36 +96,36 @@ impl StrategyKind {
         self.facts().samples
     }
 
-    /// Whether the strategy has every candidate's leave-query-out predictions, and so can judge
-    /// by a ranking measure of them.
+    /// Whether the strategy has every candidate's leave-query-out predictions, and so can judge by a ranking
+    /// measure of them.
     pub fn can_rank(self) -> bool {
         self.facts().ranks
     }
 
-    /// Whether the strategy is there to be compared with, because it does without what the
-    /// others are for: leave-query-out errors of sets of features.
+    /// Whether the strategy only serves comparisons, as it does without leave-query-out errors of sets of features,
+    /// the purpose of the others.
     pub(crate) fn is_baseline(self) -> bool {
         self.facts().baseline
     }
 
-    /// Whether the strategy selects towards what a teacher predicts, not towards the labels: its
-    /// leave-query-out errors are biased, as the teacher has seen all labels.
+    /// Whether the strategy selects towards predictions of a teacher, not towards the labels. Its leave-query-out
+    /// errors are biased, as the teacher has seen all labels.
     pub fn distils(self) -> bool {
         self.facts().distils
     }
 
-    /// Whether the strategy compares grades, and takes no other labels: at most 16 different ones, from
-    /// 0 on. It judges columns as the data have them.
+    /// Whether the strategy compares grades: at most 16 different labels, from 0 on. It judges columns with the
+    /// values of the data.
     pub fn needs_grades(self) -> bool {
         self.facts().needs_grades
     }
 
-    /// Candidates drawn each step when nothing else is asked for; `None`: all are judged.
+    /// The default number of candidates drawn each step; `None`: all are judged.
     pub(crate) fn default_sample(self) -> Option<usize> {
         self.facts().sample
     }
 
-    /// Bytes the strategy will take on top of the data and the candidates, without one factor a query
+    /// Bytes the strategy will take beside the data and the candidates, without one factor a query
     /// ([`State::factors_memory`]).
     pub(crate) fn memory(self, shape: &Shape) -> u64 {
         let sample = shape.sample.or(self.default_sample());
@@ -135,14 +134,13 @@ impl StrategyKind {
         shape.base_memory().saturating_add(own)
     }
 
-    /// Rough seconds for all `k` steps on two of today's cores: to compare strategies, not to
-    /// tell time.
+    /// Rough seconds for all `k` steps on two of today's cores, to compare strategies, not to tell time.
     pub(crate) fn cost(self, shape: &Shape) -> f64 {
         let (k, rows) = (shape.k as f64, shape.rows as f64);
         k * ((self.facts().cost)(shape) + 2e-9 * rows * k)
     }
 
-    /// A strategy ready for the first step. Without the data, [`FsEd`](Self::FsEd) has no errors.
+    /// A strategy before the first step. Without the data, [`FsEd`](Self::FsEd) has no errors.
     pub fn build(self, candidates: &ColumnClasses, state: &State) -> Box<dyn Strategy> {
         (self.facts().build)(candidates, state)
     }
@@ -161,10 +159,10 @@ impl StrategyKind {
 
 named!(StrategyKind, "strategy", Auto);
 
-/// The name of all strategies that the library does not have.
+/// The name of all strategies outside of the library.
 pub(crate) const OWN: &str = "own";
 
-/// The name of the strategy of a selection, where `auto` is none of the library.
+/// The name of the strategy of a selection, where `auto` means one outside of the library.
 pub(crate) fn own_name(strategy: StrategyKind) -> &'static str {
     match strategy {
         StrategyKind::Auto => OWN,
@@ -204,7 +202,7 @@ mod tests {
     }
 
     proptest! {
-        /// Up to the most rows and columns that data may have, more never takes less, and nothing wraps.
+        /// For any size up to the most rows and columns of data, more never takes less, and nothing wraps.
         #[test]
         fn memory_grows_with_every_size(
             sizes in prop::array::uniform7(0usize..=u32::MAX as usize),

@@ -1,6 +1,5 @@
-//! Forward selection by training error, without cross-validation: orthogonal matching pursuit
-//! with exact pre-fitting (Vincent and Bengio, 2002). A baseline: it shows what judging by
-//! queries that were left out buys.
+//! Forward selection by training error, without cross-validation: orthogonal matching pursuit with exact
+//! pre-fitting (Vincent and Bengio, 2002). A baseline: it shows the benefit of judging by left-out queries.
 //!
 //! The regularised training error of the features `S`, which RankRLS minimises, is `y . r`, and
 //!
@@ -8,7 +7,7 @@
 //! J(S) - J(S + v) = rho^2 / s        rho = v . r        s = lambda + |v|^2 - |z|^2
 //! ```
 //!
-//! exactly, every other weight fitted again. A candidate that is read costs its products with `r` and with the
+//! exactly, with every other weight fitted again. A candidate that is read costs its products with `r` and with the
 //! selected columns, and O(t^2) for `z`.
 //!
 //! # Candidates that cannot win are not read
@@ -19,12 +18,12 @@
 //! |v|^2 R_T / lambda        R_T = sum |r_Q|^2
 //! ```
 //!
-//! because `|v . r| <= |v| |r_T|` and `s >= lambda`: a sum of one number for each query. Nearly all
-//! columns of texts are rare, and few rows have much of the error: the bound dismisses most candidates
-//! before their entries are read. The sum need not be taken either, as long as the bound of an earlier
-//! step, times all that `R_T` may have grown by, is too low. `rho` and `|z|^2` of the step in which a candidate was
-//! read change by no more than the steps since then changed its queries: so they bound both. Of those that are
-//! read, the new `rho` dismisses most. `docs/derivation.md`, section 11, has the argument for such bounds.
+//! because `|v . r| <= |v| |r_T|` and `s >= lambda`: a sum of one number for each query. Nearly all columns of
+//! texts are rare, and few rows have much of the error, so the bound dismisses most candidates unread. Not even the
+//! sum is needed while the bound of an earlier step, times the largest growth of `R_T`, is too low. `rho` and
+//! `|z|^2` from the last reading change by at most as much as later steps changed the candidate's queries, so they
+//! bound both. The new `rho` dismisses most candidates that are read. `docs/derivation.md`, section 11, has the
+//! argument for such bounds.
 
 use std::ops::Range;
 
@@ -40,10 +39,10 @@ use crate::greedy::{Round, State, Strategy, Work};
 use crate::linalg::kernels::{self, LANES};
 use crate::stop;
 
-/// Best candidates of a step that open the next one: the best of them is the mark for all others.
+/// Best candidates of a step that open the next one: the best of them sets the limit for all others.
 const LEADERS: usize = 8;
 
-/// Where rounding may change a bound by more than this share, a candidate is read.
+/// A candidate is read if rounding may change a bound by more than this share.
 const COARSE: f64 = 1e-2;
 
 pub(super) const FACTS: Facts = Facts {
@@ -76,40 +75,39 @@ struct PursuitKept {
     last: PursuitReach,
 }
 
-/// How much of the residual a candidate may have, and how much of it is explained, after so many steps.
+/// The candidate's share of the residual, and its explained part, after so many steps.
 #[derive(Debug, Clone, Copy)]
 struct PursuitReach {
-    /// `|v . r|`, or no less.
+    /// At least `|v . r|`.
     rho: f64,
-    /// `|z|^2`, or no less.
+    /// At least `|z|^2`.
     explained: f64,
     steps: u32,
-    /// The sums of the queries that it touches, as they were then.
+    /// The sums at that time of the queries that it touches.
     sums: PursuitSums,
 }
 
-/// `|r_Q|^2`, and what the steps that were followed have changed: `sum eta^2 |phi_Q|^2` and `sum |phi_Q|^2`. The last
-/// number is 0: four are added at once.
+/// `|r_Q|^2`, and the changes by the followed steps: `sum eta^2 |phi_Q|^2` and `sum |phi_Q|^2`. The last number is
+/// 0, as four are added at once.
 type PursuitSums = [f64; 4];
 
-/// The numbers of a step that bounds are made of.
+/// The numbers of a step behind bounds.
 #[derive(Debug, Default)]
 struct PursuitTerms {
     /// `t`
     steps: usize,
-    /// `|r_Q|^2` of each query, or a little more.
+    /// `|r_Q|^2` of each query, rounded up.
     squares: Vec<f32>,
     /// The growth of bounds by `|r_Q|^2`.
     growth: Growth,
-    /// `|r_Q|^2` of each query, or a little more, and `eta^2 |phi_Q|^2` and `|phi_Q|^2`, summed over all steps that
-    /// have been followed.
+    /// `|r_Q|^2` of each query, rounded up, and `eta^2 |phi_Q|^2` and `|phi_Q|^2`, summed over all followed steps.
     queries: Vec<PursuitSums>,
     /// `r` and the newest row of `Phi`, by example.
     examples: Vec<[f64; 2]>,
 }
 
 impl PursuitTerms {
-    /// Describes a state: O(m). Returns whether it has one step more than the last one, or as many.
+    /// Describes a state: O(m). Returns whether it has as many steps as the last one, or one more.
     fn renew(&mut self, state: &State) -> bool {
         let residual = state.residual();
         let squared = |y: &[f64], range: Range<usize>| kernels::dot(&y[range.clone()], &y[range]);
@@ -166,7 +164,7 @@ impl PursuitTerms {
 }
 
 impl PursuitReach {
-    /// The value of a candidate that nothing is known of.
+    /// The value of an unknown candidate.
     const ANY: Self = Self {
         rho: f64::INFINITY,
         explained: f64::INFINITY,
@@ -174,7 +172,7 @@ impl PursuitReach {
         sums: [0.0; 4],
     };
 
-    /// How far it may reach now, if the sums are these.
+    /// Its possible reach now, with these sums.
     ///
     /// ```text
     /// |v . (r - r')| <= |v| sum |eta phi_T|    |z|^2 <= |z'|^2 + |v|^2 sum |phi_T|^2    over the steps since
@@ -192,7 +190,7 @@ impl PursuitReach {
     }
 }
 
-/// A step, as candidates are judged in it.
+/// A step and its candidates' judgement.
 struct Judge<'a> {
     round: &'a Round<'a>,
     layout: &'a Layout,
@@ -201,13 +199,13 @@ struct Judge<'a> {
     error: f64,
     /// `|y|^2`
     labels_squared: f64,
-    /// An error above this cannot win.
+    /// A larger error cannot win.
     limit: f64,
 }
 
 impl Judge<'_> {
-    /// Whether a candidate may win whose bound is that, but for rounding: `rho`, which follows step after
-    /// step, is off by a share of `|v| |y|`.
+    /// Whether a candidate with this bound may win, apart from rounding: `rho`, which follows step after step, is
+    /// off by a share of `|v| |y|`.
     fn may_win(&self, bound: f64, candidate: usize) -> bool {
         let (state, candidates) = (self.round.state, self.round.candidates);
         let (entries, steps) = (candidates.column(candidate).rows.len(), state.capacity());
@@ -216,11 +214,11 @@ impl Judge<'_> {
         let share = 4.0 * f64::EPSILON * operations * size;
         let most = bound * (1.0 + share) + share * self.labels_squared;
         let least = self.error * (1.0 - 8.0 * f64::EPSILON) - most;
-        // A comparison with what is no number is false.
+        // A comparison with NaN is false.
         !(share < COARSE && least > self.limit)
     }
 
-    /// How far a candidate reaches as far as the queries that it touches tell; `None` where it cannot win so.
+    /// A candidate's reach by the queries that it touches; `None` if it cannot win.
     fn reach(&self, kept: &mut PursuitKept, candidate: usize) -> Option<PursuitReach> {
         if !self.may_win(kept.bound * self.terms.growth.now, candidate) {
             return None;
@@ -231,7 +229,7 @@ impl Judge<'_> {
         let surcharges = self.terms.growth.surcharge * pieces.len() as f64;
         let size = squared_norm / self.round.state.lambda().value();
         kept.bound = size * (sums[0] + surcharges) / self.terms.growth.now;
-        // Steps count in 32 bits, as features do.
+        // Steps, like features, count in 32 bits.
         let steps = u32::try_from(self.terms.steps).unwrap_or(u32::MAX);
         let reach = kept.last.follow(squared_norm, sums, steps);
         self.may_win(self.gain(&reach, candidate), candidate)
@@ -240,12 +238,12 @@ impl Judge<'_> {
 
     /// `rho^2 / s`
     fn gain(&self, reach: &PursuitReach, candidate: usize) -> f64 {
-        // |v|^2 - |z|^2 is not negative, but for rounding.
+        // |v|^2 - |z|^2 is negative only by rounding.
         let unexplained = self.round.candidates.squared_norm(candidate) - reach.explained;
         reach.rho * reach.rho / (self.round.state.lambda().value() + unexplained.max(0.0))
     }
 
-    /// Reads a candidate that reaches so far, and keeps how far it reaches; returns whether it may win.
+    /// Reads a candidate with this reach, and keeps its new reach; returns whether it may win.
     fn read(&self, kept: &mut PursuitKept, candidate: usize, mut reach: PursuitReach) -> bool {
         let [rho, tau] = self.terms.along(self.round.candidates.column(candidate));
         reach.rho = rho.abs();
@@ -256,8 +254,8 @@ impl Judge<'_> {
         self.may_win(self.gain(&reach, candidate), candidate)
     }
 
-    /// The errors with up to eight candidates of these `|rho|`, and `|z|^2`: with `z` anew, so that they do not
-    /// depend on what was kept.
+    /// The errors with up to eight candidates of these `|rho|`, and `|z|^2`. They compute `z` anew, so they do not
+    /// depend on kept numbers.
     fn errors_with(&self, block: &[(usize, f64)]) -> Vec<(f64, f64)> {
         let (state, candidates) = (self.round.state, self.round.candidates);
         let columns = block.iter().map(|&(own, _)| candidates.column(own));
@@ -305,7 +303,7 @@ impl Judge<'_> {
 }
 
 impl PursuitKept {
-    /// A candidate that nothing is known of.
+    /// The value of an unknown candidate.
     const NOTHING: Self = Self {
         bound: f64::INFINITY,
         last: PursuitReach::ANY,
@@ -313,7 +311,7 @@ impl PursuitKept {
 }
 
 impl Pursuit {
-    /// A strategy before the first step.
+    /// The strategy before the first step.
     pub(super) fn new(candidates: &ColumnClasses) -> Self {
         Self {
             layout: Layout::new(candidates),
@@ -324,7 +322,7 @@ impl Pursuit {
         }
     }
 
-    /// The numbers kept of each candidate and its queries, and `z` of eight candidates for each thread.
+    /// Bytes of the numbers kept of each candidate and its queries, and of `z` of eight candidates for each thread.
     pub(super) fn memory(shape: &Shape) -> u64 {
         let [candidates, threads, k] = [shape.candidates, shape.threads, shape.k].map(bytes);
         let kept = bytes(72) * candidates + bytes(8) * bytes(shape.pieces);
@@ -333,7 +331,7 @@ impl Pursuit {
     }
 }
 
-/// The eligible candidates of a chunk, with what is kept of the chunk and where errors go.
+/// The eligible candidates of a chunk, with the numbers kept of the chunk and the place for errors.
 struct Task<'a> {
     first: usize,
     kept: &'a mut [PursuitKept],
@@ -364,12 +362,12 @@ fn tasks<'a>(
     tasks
 }
 
-/// The candidates to open the next step with: those of the least errors, one of which is about to be selected.
+/// The candidates to open the next step with, by least errors; one of them is about to be selected.
 fn best(eligible: &[u32], errors: &[f64]) -> Vec<u32> {
     let mut best: Vec<(f64, u32)> = Vec::new();
     let judged = errors.iter().zip(eligible);
     for (&error, &candidate) in judged.filter(|(error, _)| !error.is_nan()) {
-        // Candidates come in their order, so that the lower one stays before an equal error.
+        // Candidates come in their order, so the lower one stays before an equal error.
         let place = best.partition_point(|&(least, _)| least <= error);
         if place <= LEADERS {
             best.truncate(LEADERS);
@@ -434,7 +432,7 @@ mod tests {
     use crate::lambda::Lambda;
     use crate::peers::Alone;
 
-    /// Rows in queries of four, and columns that are rare but for a few.
+    /// Rows in queries of four, and columns that are mostly rare.
     fn candidates(rows: usize, columns: usize) -> ColumnClasses {
         let mut random = ChaCha8Rng::seed_from_u64(5);
         let mut text = Vec::new();
@@ -451,7 +449,7 @@ mod tests {
         ColumnClasses::new(&crate::data::parsed(&text.concat()))
     }
 
-    /// The errors of all candidates, none of them dismissed.
+    /// The errors of all candidates, without dismissals.
     fn eager(candidates: &ColumnClasses, state: &State) -> Vec<f64> {
         let error = kernels::dot(state.labels(), state.residual());
         let of = |candidate: usize| {

@@ -1,4 +1,4 @@
-//! A random feature in every step: the baseline below which nothing should fall.
+//! A random feature in every step: no strategy should fall below this baseline.
 
 use crate::greedy::strategy::Facts;
 use crate::greedy::{Round, Strategy, Work};
@@ -12,7 +12,7 @@ pub(super) const FACTS: Facts = Facts {
     ..Facts::USUAL
 };
 
-/// Takes what the [`Sampler`](super::Sampler) draws, one candidate a step, without judging.
+/// Takes the candidate that the [`Sampler`](super::Sampler) draws in each step, without judging.
 #[derive(Debug, Default)]
 struct Random;
 

@@ -1,4 +1,4 @@
-//! The newest rows of `Phi`, which the state does not keep: with them `|z|^2` of a candidate follows a few steps.
+//! The newest rows of `Phi`, which the state does not keep. With them `|z|^2` of a candidate follows a few steps.
 
 use rayon::prelude::*;
 
@@ -20,15 +20,15 @@ const MANY: usize = 6 * GROUPS * LANES;
 pub(super) struct Recent {
     /// That of step `i` in lane `i % 8` of its [group](group_of).
     groups: [Vec<Lanes>; GROUPS],
-    /// How many there are.
+    /// The number of rows.
     count: usize,
     /// `t`
     steps: usize,
 }
 
 impl Recent {
-    /// Takes the newest row of a state, which had a step less the last time, or as many. Of others older rows are
-    /// not known.
+    /// Takes the newest row of a state with as many steps as the last time, or one more. After any other state,
+    /// older rows are unknown.
     pub(super) fn follow(&mut self, state: &State) {
         let Some(last) = state.last().filter(|_| state.steps() != self.steps) else {
             return;
@@ -52,7 +52,7 @@ impl Recent {
         });
     }
 
-    /// `|z|^2` of so many newest entries of `z`, if their rows are there.
+    /// `|z|^2` of the `newest` entries of `z`, if their rows are present.
     pub(super) fn explained(&self, column: Column<'_>, newest: usize) -> Option<f64> {
         if newest == 0 || newest > self.count {
             return (newest == 0).then_some(0.0);

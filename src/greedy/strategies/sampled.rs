@@ -1,6 +1,5 @@
-//! `lowmem` on a fresh random subset of the candidates each step (Smola and Bartlett, 2001):
-//! O(k^2 m kappa) time for `kappa` candidates. Other strategies judge random subsets, too, when
-//! they are asked to.
+//! `lowmem` on a fresh random subset of the candidates each step (Smola and Bartlett, 2001): O(k^2 m kappa) time
+//! for `kappa` candidates. On request other strategies judge random subsets, too.
 
 use rand::SeedableRng;
 use rand::rngs::ChaCha8Rng;
@@ -10,8 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::lowmem;
 use crate::greedy::strategy::{Facts, Shape};
 
-/// Candidates drawn when nothing else is asked for: one of them is among the best 5% with
-/// probability 0.95.
+/// The default number of drawn candidates: with probability 0.95 one of them is among the best 5%.
 const DEFAULT_SAMPLE: usize = 59;
 
 pub(super) const FACTS: Facts = Facts {
@@ -25,9 +23,8 @@ pub(super) const FACTS: Facts = Facts {
 
 /// Draws a fresh subset of the candidates for every step.
 ///
-/// A step's subset depends on the seed and the step alone, not on what was drawn
-/// before, so a run that resumes draws what it would have drawn; and `ChaCha` gives
-/// the same numbers on every platform.
+/// A step's subset depends on the seed and the step alone, not on earlier draws. So a resumed run makes the same
+/// draws as an uninterrupted one. `ChaCha` gives the same numbers on every platform.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Sampler {
     /// Candidates a step, `kappa`.
@@ -37,7 +34,7 @@ pub struct Sampler {
 }
 
 impl Sampler {
-    /// `size` of the given candidates, ascending; all of them when there are no more.
+    /// `size` of the given candidates, ascending; all of them if there are no more.
     pub fn draw(&self, step: usize, candidates: &[u32]) -> Vec<u32> {
         if self.size >= candidates.len() {
             return candidates.to_vec();

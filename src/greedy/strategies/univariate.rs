@@ -1,5 +1,5 @@
-//! The filter: every feature judged alone, by the leave-query-out error of the model that has
-//! it and nothing else. A baseline: it does not see that features repeat each other.
+//! The filter: it judges every feature alone, by the leave-query-out error of a model with no other feature. A
+//! baseline: it does not see that features repeat each other.
 //!
 //! All candidates are judged once, in the first step, by equation (*) of `docs/derivation.md`,
 //! section 4, with no feature selected: O(nnz + m n). Later steps take the next best.

@@ -29,7 +29,7 @@ use crate::stop;
 pub(crate) struct Centred {
     queries: Queries,
     scales: Option<Vec<f64>>,
-    /// Whether the loss is a sum over pairs, whose number depends on how many rows are left.
+    /// Whether the loss is a sum over pairs, whose number depends on the rows left.
     all_pairs: bool,
 }
 
@@ -42,7 +42,7 @@ impl Centred {
         }
     }
 
-    /// The rows of `dataset` by query; of all queries where the `objective` orders all pairs.
+    /// The rows of `dataset` by query, or in one query if the `objective` orders all pairs.
     pub(crate) fn labelled<'a>(
         dataset: &'a Dataset<'_>,
         objective: Objective,
@@ -68,7 +68,7 @@ impl Centred {
         })
     }
 
-    /// Centres values of the rows from the first of `query` on, up to the end of another.
+    /// Centres values of the rows from the first of `query` on, up to the end of any query.
     fn centre_from(&self, query: usize, values: &mut [f64]) {
         let mut rest = values;
         for range in self.queries.ranges().skip(query) {
@@ -88,9 +88,8 @@ impl Centred {
         self.weight_root(self.queries.range(query).start).powi(2)
     }
 
-    /// Fills `columns`, one for each row of `query`, with the kernel between these rows and
-    /// those of the `window`, as far as they do not come before the query. A window consists of
-    /// whole queries.
+    /// Fills `columns`, one for each row of `query`, with the kernel between these rows and the rows of the
+    /// `window` from the query on. A window consists of whole queries.
     fn fill_kernel(
         &self,
         features: &Features<'_>,
@@ -262,7 +261,7 @@ impl Loss for Centred {
         }
     }
 
-    /// The concordance index, averaged over the queries, or parts of them, that were held out together.
+    /// The concordance index, averaged over the queries, or the parts of them, held out together.
     fn concordance(
         &self,
         as_given: &[f64],

@@ -1,9 +1,9 @@
 //! Differences of rows, one for each preference (`PPRankRLS` of RLScore).
 //!
-//! `sum_e c_e (g_e - (f_i - f_j))^2 + lambda |w|^2` for preferences `e` of row `i` to row `j`. A preference
-//! is a row `sqrt(c_e) (x_i - x_j)` with the label `sqrt(c_e) g_e`, which nothing centres. The loss is that
-//! of the graph Laplacian `B' B`, degrees less adjacency, of the preferences (Pahikkala et al.,
-//! 2009). Preferences are left out as rows are.
+//! `sum_e c_e (g_e - (f_i - f_j))^2 + lambda |w|^2` for preferences `e` of row `i` to row `j`. A preference is a
+//! row `sqrt(c_e) (x_i - x_j)` with the label `sqrt(c_e) g_e`, which nothing centres. The graph Laplacian `B' B` of
+//! the preferences, degrees less adjacency, gives this loss (Pahikkala et al., 2009). Hold-outs leave preferences
+//! out like rows.
 
 use std::borrow::Cow;
 
@@ -20,8 +20,8 @@ use crate::ridge::features::{ByRow, ColumnFeatures, Features, Mean};
 use crate::ridge::shape::TrainShape;
 use crate::stop;
 
-/// Preferences among the rows of a data set. One that comes twice counts twice, opposite ones pull
-/// against each other, and cycles are allowed.
+/// Preferences among the rows of a data set. A repeated preference counts twice, opposite ones pull against each
+/// other, and cycles are allowed.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Preferences {
     pub(in crate::ridge) list: Vec<Preference>,
@@ -64,19 +64,19 @@ impl Preferences {
         Ok(Self { list, rows })
     }
 
-    /// How many there are, at least 1.
+    /// The number of preferences, at least 1.
     #[expect(clippy::len_without_is_empty, reason = "there is one at least")]
     pub fn len(&self) -> usize {
         self.list.len()
     }
 }
 
-/// Preferences that compare nothing.
+/// The error for preferences that compare nothing.
 pub(crate) fn no_preferences() -> Error {
     Error::data("no preference compares two rows: expected one at least")
 }
 
-/// The mean weight of the preferences in `list` that one of so many `rows` is in.
+/// The mean weight of the preferences in `list` that a row is in, of so many `rows`.
 fn mean_degree(list: &[Preference], rows: usize) -> f64 {
     2.0 * list.iter().map(|one| one.weight).sum::<f64>() / rows as f64
 }
@@ -96,7 +96,7 @@ pub(crate) struct Differences {
 }
 
 impl Differences {
-    /// The rows of `dataset`, as many as the preferences are among.
+    /// The rows of `dataset`; `preferences` are among these rows.
     pub(crate) fn labelled(
         preferences: &Preferences,
         dataset: &Dataset<'_>,
@@ -155,8 +155,7 @@ impl Loss for Differences {
         shape.of_preferences(self.ends.len())
     }
 
-    /// The unit of centred rows times the mean degree, so that lambdas have the size that they have for
-    /// labels.
+    /// The unit of centred rows times the mean degree, so that lambdas have the same size as for labels.
     fn unit(&self, features: &Features<'_>, _: f64) -> f64 {
         let trace = features.trace(&self.all, |_| 1.0);
         trace / self.all.rows() as f64 * self.degree
@@ -201,7 +200,7 @@ impl Loss for Differences {
         norms.sum::<f64>() / self.ends.len() as f64
     }
 
-    /// Nothing is centred, so that the shift has no place.
+    /// Nothing is centred, so the shift has no place.
     fn kernel_matrix(&self, features: &Features<'_>, _: f64) -> Square {
         let size = self.ends.len();
         let mut square = Square::zeros(size);
@@ -242,8 +241,8 @@ impl Loss for Differences {
         }
     }
 
-    /// The share of the preferences, by weight, that come in the right order, without those of magnitude
-    /// 0.
+    /// The share of the preferences, by weight, that predictions order rightly. Preferences of magnitude 0 do not
+    /// count.
     fn concordance(
         &self,
         magnitudes: &[f64],

@@ -1,8 +1,8 @@
-//! Predictions by models that have not seen some of the examples, and what they are worth.
+//! Predictions by models that have not seen the rows, and the errors of these predictions.
 //!
-//! Solvers that factor have them from the whole model (module `solvers::factored`). Conjugate gradients train
-//! again for every group, several side by side. Under the global objective the ridge parameter depends on how
-//! many rows are left: groups of each size have a factorisation of their own.
+//! Solvers that factor take them from the whole model (module `solvers::factored`). Conjugate gradients train again
+//! for every group, several side by side. Under the global objective the ridge parameter depends on the number of
+//! rows left: groups of each size have their own factorisation.
 
 mod pairs;
 
@@ -21,33 +21,33 @@ use crate::stop;
 /// section 13; Pahikkala et al., 2009; An, Liu and Venkatesh, 2007).
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Holdout {
-    /// A prediction for every row, `m`, in units of the labels and relative to the mean of its query: the
-    /// centred label less `p / sqrt(omega_q)`, for the residual `p` of the weighted label and the weight
-    /// `omega_q` of the query. You can compare those that one model made for rows of a query.
+    /// A prediction for every row, `m`, in units of the labels and relative to the mean of its query. It is the
+    /// centred label less `p / sqrt(omega_q)`, for the residual `p` of the weighted label and the weight `omega_q`
+    /// of the query. Predictions of one model for rows of a query compare.
     ///
     /// Under preferences, a prediction for every preference: the difference of its rows, in units of the
     /// magnitudes. Empty for leave-pair-out.
     pub predictions: Vec<f64>,
-    /// Every pair that leave-pair-out left out, where they were asked for, `n (n - 1) / 2` for each query of `n`
-    /// examples: its rows, 0-based and ascending, and the prediction for each by the model without both, in units of
+    /// Every pair that leave-pair-out left out, if asked for, `n (n - 1) / 2` for each query of `n` examples. A
+    /// pair has its rows, 0-based and ascending, and the prediction for each by the model without both, in units of
     /// the labels and relative to the mean of the query.
     pub pairs: Vec<([u32; 2], [f64; 2])>,
-    /// Sum over queries, or the parts of them that are held out together, of the squared centred
-    /// residuals, each query weighted as in training; in squared units of the labels. For leave-pair-out, the
-    /// sum over the pairs of a query of `((y_i - y_j) - (f_i - f_j))^2`, divided by the number of its examples.
+    /// Sum of the squared centred residuals over queries, or over their parts held out together, each query
+    /// weighted as in training; in squared units of the labels. For leave-pair-out, the sum over the pairs of a
+    /// query of `((y_i - y_j) - (f_i - f_j))^2`, divided by the number of its examples.
     pub error: f64,
-    /// Concordance index of the predictions, from 0 to 1, averaged over the queries, or parts, that have a pair
-    /// of different labels; `None` when none has. For preferences, the share of them, by weight, that come in
-    /// the right order, without those of magnitude 0.
+    /// Concordance index of the predictions, from 0 to 1, averaged over the queries, or parts, with a pair of
+    /// different labels; `None` if there is none. For preferences, the share by weight that predictions order
+    /// rightly, without magnitude 0.
     pub cindex: Option<f64>,
-    /// The largest residual of the models, if conjugate gradients found them, as a share of the labels.
+    /// The largest residual of the models if conjugate gradients found them, as a share of the labels.
     pub residual: Option<f64>,
 }
 
 impl RidgeProblem<'_> {
-    /// The mean of a `metric` of hold-out predictions over the parts of queries that `groups` hold out together;
-    /// `None` where the measure is undefined in every part, for groups of other data, and for a hold-out of
-    /// pairs, which has no predictions.
+    /// The mean of a `metric` of hold-out predictions over the parts of queries that `groups` hold out together.
+    /// `None` if the measure is undefined in every part, for groups of other data, and for pairs, which have no
+    /// predictions.
     pub(super) fn measure(
         &self,
         holdout: &Holdout,
@@ -67,13 +67,13 @@ impl RidgeProblem<'_> {
         judge.score(&pick(predictions, &parts.order)).mean
     }
 
-    /// Predictions for every row, `m`, by models that were trained without its group, for each of `lambdas`, in their
-    /// order: exactly, but for rounding and the `tolerance` of `cg`.
+    /// Predictions for every row, `m`, by models trained without its group, for each of `lambdas`, in their order.
+    /// They are exact, except for rounding and the `tolerance` of `cg`.
     ///
-    /// `dual` and `primal` take them from the factors of the whole system, of a model that is `known` where it has
-    /// the same ridge parameter, in `O(t^2 u + t^3)` time for a group of `t` rows and `u` unknowns (Pahikkala et al.,
-    /// 2009; An, Liu and Venkatesh, 2007). `cg` trains for all `lambdas` and groups side by side, until the residual
-    /// is within `tolerance`, as a share of the norm of the labels.
+    /// `dual` and `primal` take them from the factors of the whole system, or of the `known` model if it has the
+    /// same ridge parameter. This takes `O(t^2 u + t^3)` time for a group of `t` rows and `u` unknowns (Pahikkala
+    /// et al., 2009; An, Liu and Venkatesh, 2007). `cg` trains for all `lambdas` and groups side by side until the
+    /// residual is within `tolerance`, as a share of the norm of the labels.
     pub(crate) fn leave_out(
         &self,
         lambdas: &[Lambda],
@@ -97,7 +97,7 @@ impl RidgeProblem<'_> {
     }
 }
 
-/// Groups in which nothing can be compared.
+/// The error for groups that leave nothing to compare.
 fn nothing_to_compare() -> Error {
     Error::options(
         "no group holds out two examples of a query: no two predictions of a model can be compared; expected larger groups",
@@ -162,7 +162,7 @@ mod tests {
     use crate::memory::Memory;
     use crate::ridge::{RankRls, Solver, TOLERANCE};
 
-    /// Down to the digits that a tolerance gives, which no front end asks for.
+    /// No front end asks for other tolerances.
     #[test]
     fn iterations_come_as_near_to_the_factors_as_they_are_asked_to() {
         let queries: Vec<usize> = (0..17).collect();

@@ -1,5 +1,4 @@
-//! Leave-pair-out: every pair of examples of a query, predicted by a model that was trained without
-//! both.
+//! Leave-pair-out: predictions for every pair of examples of a query by a model trained without both.
 //!
 //! For all pairs of all data: Pahikkala, Airola, Boberg and Salakoski, *Exact and efficient leave-pair-out
 //! cross-validation for ranking RLS*, AKRR 2008. Rows `i` and `j` of a query of `n` rows cut it, and their
@@ -30,7 +29,7 @@ use crate::ridge::solvers::{Factored, Solution, Solver, batches, blocks, singula
 use crate::ridge::system::{System, too_large};
 use crate::stop;
 
-/// Rows whose pairs with all later ones are a task.
+/// Rows whose pairs with all later rows are a task.
 const ROWS: usize = 64;
 
 /// The outcome of some pairs of a query.
@@ -40,14 +39,14 @@ struct Tally {
     squares: f64,
     /// Pairs of different labels.
     pairs: usize,
-    /// Those in the right order; a tie is half of one.
+    /// Pairs in the right order; a tie is half of one.
     ordered: f64,
     /// [`Holdout::pairs`].
     kept: Vec<([u32; 2], [f64; 2])>,
     singular: bool,
 }
 
-/// A query, with what its pairs follow from.
+/// A query with the numbers from which its pairs follow.
 struct Query<'a> {
     /// Its first row.
     first: usize,
@@ -55,25 +54,25 @@ struct Query<'a> {
     block: Square,
     right: &'a [f64],
     average: f64,
-    /// Centred, weighted labels, and those as given.
+    /// Centred, weighted labels, and the labels as given.
     labels: &'a [f64],
     as_given: &'a [f64],
     /// The factor by which the weight of the query scales residuals.
     scale: f64,
-    /// Differences of predictions up to this one are ties.
+    /// The largest difference of predictions that is a tie.
     tie: f64,
     keep: bool,
 }
 
 impl RidgeProblem<'_> {
-    /// Leaves out every pair of examples of a query: predictions by a model that was trained without both,
-    /// exactly, from the factors of the whole model (Pahikkala et al., 2008). `keep` puts them into
-    /// [`Holdout::pairs`], 24 bytes each. The `whole` model is the one with `lambda`.
+    /// Leaves out every pair of examples of a query. Predictions are by a model trained without both, exactly, from
+    /// the factors of the whole model (Pahikkala et al., 2008). `keep` puts them into [`Holdout::pairs`], 24 bytes
+    /// each. The `whole` model is the one with `lambda`.
     ///
-    /// A query of `n` examples goes on with `n - 2`, centred anew; its weight stays. Under the global
-    /// objective these are all pairs, and the ridge parameter is that of `m - 2` rows. Predictions
-    /// within 1e-10 of the largest label count as equal. `O(n^2)` time after the factorisation and
-    /// the inverse of what the query has in it; memory of the block of the query.
+    /// A query of `n` examples continues with `n - 2`, centred anew, at its old weight. Under the global objective
+    /// these are all pairs, and the ridge parameter fits `m - 2` rows. Predictions within 1e-10 of the largest
+    /// label count as equal. Takes `O(n^2)` time after the factorisation and the inverse of the query's block;
+    /// memory of this block.
     pub(in crate::ridge) fn leave_pair_out(
         &self,
         lambda: Lambda,
@@ -189,7 +188,7 @@ impl Query<'_> {
                 let [rd, rs] =
                     [-1.0, 1.0].map(|sign| (self.right[i] + sign * self.right[j]) / SQRT_2);
                 let [residual_d, residual_s] = if size == 2 {
-                    // The whole query: nothing of it is left.
+                    // The pair is the whole query: nothing of it is left.
                     tally.singular |= dd <= 0.0;
                     [rd / dd, 0.0]
                 } else {

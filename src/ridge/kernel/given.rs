@@ -8,16 +8,16 @@ use crate::linalg::factor::{Cholesky, Square};
 use crate::linalg::kernels::largest;
 use crate::stop;
 
-/// How far apart two values of a symmetric kernel may be, as a share of the largest: by rounding to six digits, or by the
-/// sums of single precision.
+/// The largest difference between two values of a symmetric kernel, as a share of the largest value. Rounding to
+/// six digits, or the sums of single precision, cause as much.
 const SYMMETRIC: f64 = 1e-6;
 
-/// How far below 0 an eigenvalue may be for each row, as a share of the largest. Rounding a value by a share of itself
-/// moves eigenvalues by at most so many times that as there are rows.
+/// How far below 0 an eigenvalue may be for each row, as a share of the largest. Rounding each value by a share of
+/// itself moves eigenvalues by at most this share times the rows.
 const DEFINITE: f64 = 1e-6;
 
-/// The columns of `dataset`, dense: as many as it has rows, in their order. Column `j` of the data
-/// belongs to row `j` of the input.
+/// The columns of `dataset`, dense: as many as rows, in their order. Column `j` of the data belongs to row `j` of
+/// the input.
 pub(super) fn given(dataset: &Dataset<'_>, base: IndexBase) -> Result<Square> {
     let (size, columns) = (dataset.rows(), dataset.width());
     if columns != size {
@@ -37,7 +37,7 @@ pub(super) fn given(dataset: &Dataset<'_>, base: IndexBase) -> Result<Square> {
     Ok(square)
 }
 
-/// Refuses a matrix that is no kernel. `name` has the numbers of rows for people.
+/// Refuses a matrix that is no kernel. `name` returns the number of a row for people.
 fn check_given(square: &Square, name: impl Fn(usize) -> usize) -> Result<()> {
     let (size, values) = (square.size(), square.values());
     check_finite(values, size, |row, other| [name(row), name(other)])?;
@@ -53,8 +53,8 @@ fn check_given(square: &Square, name: impl Fn(usize) -> usize) -> Result<()> {
             }
         }
     }
-    // Its factor is found sooner than its eigenvalues. The largest of these is no less than a value on the diagonal,
-    // or than the mean sum of a row.
+    // A factor takes less time than eigenvalues. The largest eigenvalue is at least any value on the diagonal, and
+    // at least the mean sum of a row.
     let diagonal = values.iter().copied().step_by(size + 1).fold(0.0, f64::max);
     let most = diagonal.max(values.iter().sum::<f64>() / size as f64);
     let share = DEFINITE * size as f64;
@@ -112,7 +112,7 @@ mod tests {
         format!("{value:.6}").parse().unwrap()
     }
 
-    /// Rounding makes eigenvalues of 0 negative, which is no indefiniteness.
+    /// Rounding makes eigenvalues of 0 negative, which is no fault.
     #[test]
     fn kernels_may_be_rounded_to_six_digits() {
         for (rows, width) in [(20, 3), (100, 8), (150, 150), (200, 30)] {
@@ -123,7 +123,7 @@ mod tests {
         }
     }
 
-    /// An eigenvalue below 0 by more than rounding is refused in every type, with what mends it.
+    /// An eigenvalue below 0 by more than rounding is refused in every type, with the remedy.
     #[test]
     fn what_is_indefinite_is_refused_in_every_type() {
         for rows in [2, 20, 100] {

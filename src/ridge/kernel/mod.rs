@@ -1,7 +1,7 @@
 //! Kernels: similarities of rows in place of columns (Schölkopf and Smola, *Learning with Kernels*, 2002).
 //!
 //! A kernel is a function of the product of two rows and of their squared norms. [`KernelKind::facts`] has all
-//! there is to know of each; nobody else asks which one it is, but for kernels that are given.
+//! facts of each. Only given kernels are asked for by name elsewhere.
 
 mod given;
 mod reduced;
@@ -27,8 +27,8 @@ pub enum KernelKind {
     Gaussian,
     /// `(gamma x . z + coef0)^degree`.
     Polynomial,
-    /// The columns of the data are the kernel: column `j` has the values with row `j` of the training
-    /// data, as they were before rows of a query were moved together.
+    /// The columns of the data are the kernel: column `j` has the values with row `j` of the training data, in the
+    /// order before rows of a query were moved together.
     Precomputed,
 }
 
@@ -45,7 +45,7 @@ names!(
 struct KernelFacts {
     /// The formula, for help.
     formula: &'static str,
-    /// The parameters, in the order in which users name them: `gamma`, which may be a list, last.
+    /// The parameters in the order that users name them: `gamma`, which may be a list, last.
     parameters: &'static [&'static str],
     /// Whether scores are linear in the columns of the data.
     linear: bool,
@@ -89,13 +89,13 @@ impl KernelKind {
         }
     }
 
-    /// A line about the values: a formula of the rows `x` and `z` as a rule.
+    /// A line about the values: usually a formula of the rows `x` and `z`.
     pub fn formula(self) -> &'static str {
         self.facts().formula
     }
 
-    /// The parameters, in the order in which users name them: `degree`, a whole number above 0, `coef0`, a number from
-    /// 0 on, and `gamma`, a number above 0, which may be a list.
+    /// The parameters in the order that users name them: `degree`, a whole number above 0, `coef0`, a number from 0
+    /// on, and `gamma`, a number above 0, which may be a list.
     pub fn parameters(self) -> &'static [&'static str] {
         self.facts().parameters
     }
@@ -104,7 +104,7 @@ impl KernelKind {
 fn gaussian(kernel: &Kernel, products: &mut Products<'_>) {
     products.by_distance(|distance| {
         let exponent = kernel.gamma * distance;
-        // No number, rather than a kernel that knows equal rows alone.
+        // NaN is refused later. A 0 would make a kernel that knows equal rows alone.
         if exponent.is_finite() {
             (-exponent).exp()
         } else {
@@ -120,21 +120,21 @@ fn polynomial(kernel: &Kernel, products: &mut Products<'_>) {
     }
 }
 
-/// The products of a row with others, which are to become the values of a kernel.
+/// The products of a row with others, which become the values of a kernel.
 struct Products<'a> {
-    /// `x . z` for each `z` of the others.
+    /// `x . z` for each of the other rows `z`.
     values: &'a mut [f64],
     /// `|x|^2`.
     norm: f64,
-    /// `|z|^2` of each of the others.
+    /// `|z|^2` of each of the other rows.
     norms: &'a [f64],
-    /// `|x - z|^2` of one of the others, from the differences of values.
+    /// `|x - z|^2` of one of the other rows, from the differences of values.
     distance: &'a dyn Fn(usize) -> f64,
 }
 
-/// The share of `|x|^2 + |z|^2` below which `|x - z|^2` is taken from differences: of rows so near, the products
-/// lose the digits that values have in common. Above it, `exp(-gamma |x - z|^2)` is off by twice `f64::EPSILON` at most,
-/// whatever gamma.
+/// The share of `|x|^2 + |z|^2` below which differences give `|x - z|^2`: for rows so near, products lose the
+/// common digits of the values. Above it, `exp(-gamma |x - z|^2)` is off by twice `f64::EPSILON` at most, whatever
+/// gamma.
 const NEAR: f64 = 0.25;
 
 impl Products<'_> {
@@ -144,7 +144,7 @@ impl Products<'_> {
         for (other, (slot, norm)) in self.values.iter_mut().zip(self.norms).enumerate() {
             let squares = norm + self.norm;
             let mut distance = squares - 2.0 * *slot;
-            // Or no number, of squares beyond all numbers.
+            // The distance is NaN if squares overflow.
             if distance.is_nan() || distance < NEAR * squares {
                 distance = (self.distance)(other);
             }
@@ -153,8 +153,8 @@ impl Products<'_> {
     }
 }
 
-/// A kernel with its parameters: a positive semidefinite function of two rows `x` and `z`, in whose place linear
-/// RankRLS has `x . z` (`docs/derivation.md`, section 16).
+/// A kernel with its parameters: a positive semidefinite function of two rows `x` and `z`, in place of `x . z` of
+/// linear RankRLS (`docs/derivation.md`, section 16).
 ///
 /// ```
 /// use rankrls::ridge::Kernel;
@@ -186,10 +186,9 @@ impl Kernel {
         ..Self::LINEAR
     };
 
-    /// A kernel of any kind. Parameters that its formula does not have ([`KernelKind::parameters`]) count
-    /// nothing, whatever their values.
+    /// A kernel of any kind. Parameters that its formula lacks ([`KernelKind::parameters`]) have no effect.
     ///
-    /// `gamma` is in units of one over the squared values, `coef0` in those of `gamma x . z`, which has none.
+    /// `gamma` is in units of one over the squared values, `coef0` in units of `gamma x . z`, which has none.
     pub fn new(kind: KernelKind, gamma: f64, coef0: f64, degree: u32) -> Result<Self> {
         let kernel = Self {
             kind,
@@ -200,14 +199,14 @@ impl Kernel {
         kernel.checked()
     }
 
-    /// `exp(-gamma |x - z|^2)`, from 0 to 1. `gamma` is in units of one over the squared values: rows much
-    /// further apart than `gamma^-1/2` have nothing in common.
+    /// `exp(-gamma |x - z|^2)`, from 0 to 1. `gamma` is in units of one over the squared values: rows much further
+    /// apart than `gamma^-1/2` have a value near 0.
     pub fn gaussian(gamma: f64) -> Result<Self> {
         Self::new(KernelKind::Gaussian, gamma, 0.0, 1)
     }
 
-    /// This kernel, unless one of its parameters is out of range; parameters that its formula does not have are
-    /// those of [`LINEAR`](Self::LINEAR).
+    /// This kernel, unless one of its parameters is out of range. Parameters that its formula lacks become those of
+    /// [`LINEAR`](Self::LINEAR).
     pub(crate) fn checked(self) -> Result<Self> {
         let refuse = |name: &str, expected: &str, found: f64| {
             let text = format!("{name} of the kernel: expected {expected}, found {found:?}");
@@ -238,7 +237,7 @@ impl Kernel {
         Ok(kernel)
     }
 
-    /// `gamma`, where it is a parameter of the kernel.
+    /// `gamma`, if it is a parameter of the kernel.
     pub fn gamma(&self) -> Option<f64> {
         self.has("gamma").then_some(self.gamma)
     }
@@ -252,8 +251,8 @@ impl Kernel {
         self.kind.facts().linear
     }
 
-    /// Columns of `dataset`, ascending, each with its weight in a model under a kernel that is linear: of rows with
-    /// their `coefficients`.
+    /// Columns of `dataset`, ascending, each with its weight in the model of rows with these `coefficients`, under
+    /// a linear kernel.
     pub(crate) fn weights(
         &self,
         dataset: &Dataset<'_>,
@@ -291,7 +290,7 @@ fn named(dataset: &Dataset<'_>, base: IndexBase, row: usize) -> usize {
     input + usize::from(base == IndexBase::One)
 }
 
-/// Refuses a value that is not finite. `values` are column by column, `height` rows each; `names` has the
+/// Refuses a value that is not finite. `values` are column by column, `height` rows each; `names` returns the
 /// numbers of a row and a column.
 fn check_finite(
     values: &[f64],

@@ -14,12 +14,12 @@ use crate::linalg::factor::{BLOCK, Cholesky, Panel, Square, leading};
 use crate::ridge::comparisons::constant_kernel;
 use crate::stop;
 
-/// Rows of a reduced set, which a model is over.
+/// Rows of a reduced set, the unknowns of a model.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Basis {
     /// Rows drawn without repetition. Equal seeds draw equal rows everywhere.
     Drawn {
-        /// How many.
+        /// The number of rows.
         count: usize,
         /// The seed of the draw.
         seed: u64,
@@ -44,7 +44,7 @@ impl Basis {
             ))),
             Self::Given(given) => {
                 let places = data.rows_of_input();
-                // A reduced set refuses rows that are not there.
+                // The reduced set refuses rows that do not exist.
                 let place = |&row: &usize| places.get(row).map_or(row, |&place| place as usize);
                 Ok(given.iter().map(place).collect())
             }
@@ -58,12 +58,11 @@ impl Basis {
 /// learning*, ICML 2000), with the penalty of the Nyström approximation (Williams and Seeger, *Using the
 /// Nyström method to speed up kernel machines*, NIPS 13, 2001).
 ///
-/// Let `kappa` be the kernel. The values of the basis with itself are `F F'` but for rounding, for rows of the basis
-/// that span the others, `r` of them, which a factorisation with pivots finds. The data are mapped to
-/// `kappa_mr F^-T`, a column for each: RankRLS on these columns minimises over all
-/// `f = sum_r alpha_r kappa(x_r, .)`, and `alpha = F^-T w`.
-/// Everything that linear RankRLS has is there: all solvers, objectives and hold-outs, which keep the
-/// basis whatever they hold out.
+/// Let `kappa` be the kernel. Its values among the basis are `F F'` up to rounding, for the `r` rows of the basis
+/// that span the others, which a factorisation with pivots finds. The data are mapped to `kappa_mr F^-T`, a column
+/// for each of the `r`. RankRLS on these columns minimises over all `f = sum_r alpha_r kappa(x_r, .)`, and `alpha =
+/// F^-T w`. All solvers, objectives and hold-outs of linear RankRLS work here. Hold-outs keep the basis, whatever
+/// rows they leave out.
 #[derive(Debug)]
 pub(crate) struct ReducedSet {
     /// The rows of the basis, `b`, 0-based, ascending.
@@ -78,7 +77,7 @@ pub(crate) struct ReducedSet {
 
 impl ReducedSet {
     /// Maps the `m` rows of `dataset` by `rows` of it, `b` rows, 0-based, under `kernel`. The columns of
-    /// [`Kernel::PRECOMPUTED`] are all `m`, those of the basis among them. Rows in messages count from `base`.
+    /// [`Kernel::PRECOMPUTED`] are all `m`, the basis among them. Rows in messages count from `base`.
     ///
     /// `O(m b^2 + b^3)` time, `O(m b)` memory. A given kernel is checked as a whole first, in
     /// `O(m^3)` time and `O(m^2)` memory.
@@ -183,7 +182,7 @@ fn values_with(
     Ok(values)
 }
 
-/// The values among the rows of the `basis` alone, `b` x `b`, of those with all rows.
+/// The values among the rows of the `basis`, `b` x `b`, from their values with all rows.
 fn among(basis: &[usize], values: &Panel) -> Square {
     let mut square = Square::zeros(basis.len());
     let columns = square.values_mut().chunks_mut(basis.len()).zip(basis);
@@ -213,7 +212,7 @@ mod tests {
 
     #[test]
     fn values_whose_sum_is_infinite_are_refused() {
-        // Each product is a finite number, and their sum is not.
+        // Each product is finite, but the sum overflows.
         let x = ndarray::arr2(&[[1.2e154], [1.2e154], [1.2e154]]);
         let queries = Queries::single(3).unwrap();
         let data = Dataset::from_dense(x.view(), &[1.0, 0.0, 0.5], queries).unwrap();

@@ -1,5 +1,5 @@
-//! The values of a kernel, from the stored entries of rows: nothing is made dense but the result. Rows of
-//! a model's basis meet the rows of other data in the same way.
+//! The values of a kernel, from the stored entries of rows: only the result is dense. Rows of a model's basis meet
+//! the rows of other data in the same way.
 
 use rayon::prelude::*;
 
@@ -11,10 +11,9 @@ use crate::linalg::factor::Square;
 use crate::stop;
 
 impl Kernel {
-    /// The values of all pairs of the `m` rows of `dataset`, `m` x `m`, in units of the kernel: `8 m^2` bytes, those
-    /// of `X X'` under the linear one (`docs/derivation.md`, section 16). Columns that are the kernel are checked: square,
-    /// finite, symmetric and without a negative eigenvalue, each but for rounding. Rows in messages count from
-    /// `base`.
+    /// The values of all pairs of the `m` rows of `dataset`, `m` x `m`, in units of the kernel: `8 m^2` bytes, `X
+    /// X'` under the linear one (`docs/derivation.md`, section 16). Given columns are checked: square, finite,
+    /// symmetric and without a negative eigenvalue, each up to rounding. Rows in messages count from `base`.
     ///
     /// `O(sum over columns of squared entries + m^2)` time, `O(m^3)` for given columns.
     pub(crate) fn matrix(&self, dataset: &Dataset<'_>, base: IndexBase) -> Result<Square> {
@@ -30,8 +29,7 @@ impl Kernel {
         Ok(square)
     }
 
-    /// Refuses a gamma with which a model of `matrix` could tell nothing of any row but those it has
-    /// seen.
+    /// Refuses a gamma with which a model of `matrix` could predict only rows that it has seen.
     pub(crate) fn check_alike(&self, matrix: &Square) -> Result<()> {
         let (values, size) = (matrix.values(), matrix.size());
         let alike = |(at, value): (usize, &f64)| at / size != at % size && *value > 0.0;
@@ -44,8 +42,7 @@ impl Kernel {
         )))
     }
 
-    /// Fills `values`, which are 0, with a column for each row of `dataset`: its values with the rows of
-    /// `basis`.
+    /// Fills `values`, all 0, with a column for each row of `dataset`: its values with the rows of `basis`.
     pub(super) fn fill(&self, basis: &Dataset<'_>, dataset: &Dataset<'_>, values: &mut [f64]) {
         let (rows, own) = (Rows::new(dataset), Rows::new(basis));
         let columns = values.par_chunks_mut(basis.rows()).enumerate();
@@ -59,8 +56,8 @@ impl Kernel {
 
     /// Scores of the rows of `dataset` by a model with these `coefficients` of the rows of `basis`.
     ///
-    /// `O(entries met)` time, memory of a row of the basis for each thread. Rows that a request to end leaves out
-    /// have the score nan.
+    /// `O(entries met)` time, memory of a row of the basis for each thread. A request to end leaves NaN for the
+    /// remaining rows.
     pub(crate) fn scores(
         &self,
         basis: &Dataset<'_>,
@@ -107,7 +104,7 @@ fn squared_distance((features, values): Row<'_>, (others, theirs): Row<'_>) -> f
     }
     let (mut own, mut other, mut sum) = (0, 0, 0.0);
     while own < features.len() || other < others.len() {
-        // The one without a feature has 0.
+        // A row without a feature has 0 there.
         let feature = features.get(own).into_iter().chain(others.get(other)).min();
         let (here, there) = (features.get(own) == feature, others.get(other) == feature);
         let difference =
@@ -143,8 +140,7 @@ impl Rows {
         )
     }
 
-    /// Fills `slots`, which are 0, with the kernel of another row and each row of `dataset`, whose rows
-    /// these are.
+    /// Fills `slots`, all 0, with the kernel of another row and each row of `dataset`, whose rows are in `self`.
     fn kernel(
         &self,
         kernel: &Kernel,

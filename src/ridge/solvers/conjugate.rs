@@ -1,8 +1,8 @@
 //! `(K + ridge I) a = y^` by conjugate gradients, which never form `K = X^ X^'`: `K v` is `X^' v` by columns, then
 //! `X^ (X^' v)` by rows.
 //!
-//! Models without some rows are [`Task`]s of their own, on the rows that are left: module `gradients`
-//! solves several side by side, and a lane whose task has ended takes the next one.
+//! Models without some rows are [`Task`]s of their own, on the remaining rows. Module `gradients` solves several
+//! side by side, and a lane whose task has ended takes the next one.
 
 use std::num::Saturating;
 use std::ops::Range;
@@ -37,8 +37,8 @@ pub(super) const FACTS: SolverFacts = SolverFacts {
     },
 };
 
-/// Groups from which on tasks begin with the model of all rows: without a few of many queries it is
-/// close, without a fold it is not.
+/// Groups from which on tasks begin with the model of all rows. That model is close to one without a small group,
+/// and far from one without a large fold.
 const STARTS_FROM: usize = 16;
 
 #[derive(Debug)]
@@ -48,8 +48,7 @@ struct Conjugate(Preconditioner);
 #[derive(Debug, Clone, Copy)]
 struct Task<'a> {
     ridge: f64,
-    /// The rows that are left out, ascending. What is left of a query that they cut is centred
-    /// anew.
+    /// The left-out rows, ascending. A query that they cut is centred anew.
     out: &'a [usize],
     /// Coefficients to begin with, `m`, if not 0.
     start: Option<&'a [f64]>,
@@ -65,8 +64,8 @@ impl Task<'_> {
         }
     }
 
-    /// The outcome of coefficients that are all 0: `K a` on the rows that are left out, in order, or
-    /// all coefficients `a` if there are none.
+    /// The outcome of coefficients that are all 0: `K a` on the left-out rows, in order, or all coefficients `a` if
+    /// no row is left out.
     fn nothing(&self, rows: usize, residual: f64) -> Solved {
         let length = if self.out.is_empty() {
             rows
@@ -129,7 +128,7 @@ impl Solve for Conjugate {
     }
 }
 
-/// The residuals of the rows of `groups`, whose predictions were `solved` for.
+/// The residuals of the rows of `groups`; `solved` has their predictions.
 fn residuals_of(system: &System<'_>, groups: &[&[usize]], solved: &[Solved]) -> Residuals {
     let mut values = system.labels.clone();
     for (&rows, of_group) in groups.iter().zip(solved) {
@@ -202,8 +201,8 @@ impl Conjugate {
     }
 }
 
-/// The systems of `L` tasks: `K` on the rows that each task keeps, centred anew where it cuts a query, and
-/// its preconditioner.
+/// The systems of `L` tasks: `K` on the kept rows of each task, centred anew in the queries that it cuts, and its
+/// preconditioner.
 struct Lanes<'a, const L: usize> {
     system: &'a System<'a>,
     preconditioner: &'a Preconditioner,
@@ -222,13 +221,13 @@ struct Lanes<'a, const L: usize> {
     out: Vec<[bool; L]>,
     /// Whether a lane leaves a part of a query out, by query.
     cut: Vec<[bool; L]>,
-    /// Totals of the classes, on the way to a product.
+    /// Totals of the classes, an intermediate step of a product.
     weights: Vec<[f64; L]>,
     /// The part of the heaviest columns, before the blocks.
     heavy: Vec<[f64; L]>,
 }
 
-/// Takes the mean of the kept rows of a query off them, in one `lane` of values whose other rows are 0.
+/// Subtracts from the kept rows of a query their mean, in one `lane` of values whose other rows are 0.
 fn centre_kept<const L: usize>(
     kept: impl Iterator<Item = bool> + Clone,
     lane: usize,
@@ -361,7 +360,7 @@ impl<const L: usize> Operator<L> for Lanes<'_, L> {
         }
     }
 
-    /// `K a` on the rows that were left out, in order; all coefficients `a` if there are none.
+    /// `K a` on the left-out rows, in order; all coefficients `a` if no row is left out.
     fn outcome(
         &self,
         lane: usize,
@@ -387,7 +386,7 @@ impl<const L: usize> Operator<L> for Lanes<'_, L> {
         for (query, size) in within.zip(sizes) {
             let rows = start..start + size;
             for lane in (0..L).filter(|&lane| self.cut[query][lane]) {
-                // The whole query is no guide to a part of it.
+                // The block of a whole query does not fit a part of it.
                 let diagonal = self.system.mean_diagonal + self.ridges[lane];
                 for row in rows.clone() {
                     scaled[row][lane] = residual[row][lane] / diagonal;
@@ -397,7 +396,7 @@ impl<const L: usize> Operator<L> for Lanes<'_, L> {
         }
     }
 
-    /// Brings the heaviest columns into the preconditioned residual, which knows the blocks.
+    /// Brings the heaviest columns into the preconditioned residual, which knows only the blocks.
     fn couple(&mut self, scaled: &mut [[f64; L]]) {
         if self.factors.iter().all(Option::is_none) {
             return;
@@ -429,7 +428,7 @@ impl<const L: usize> Operator<L> for Lanes<'_, L> {
     }
 }
 
-/// Subtracts `(block + ridge I)^-1 heavy` from `scaled`, but in lanes that leave the query out.
+/// Subtracts `(block + ridge I)^-1 heavy` from `scaled`, except in lanes that leave the query out.
 #[multiversion::multiversion(targets = "simd")]
 fn correct<const L: usize>(
     block: &QueryBlock,

@@ -1,10 +1,10 @@
-//! `(K + ridge I) a = y^` for `K = X^ X^'`, of one unknown for each row: kernel ridge regression (Saunders,
+//! `(K + ridge I) a = y^` for `K = X^ X^'`, with one unknown for each row: kernel ridge regression (Saunders,
 //! Gammerman and Vovk, *Ridge regression learning algorithm in dual variables*, ICML 1998).
 //!
-//! `K` is 0 on vectors that are constant in a query, where `K + ridge I` would be as small as the ridge
-//! parameter. `y^` is centred, so exact arithmetic never goes there, but rounding would be divided by it.
-//! So `K + mu J` is factored in its place, where `J` averages over every query and `mu` is the mean of
-//! the diagonal of `K`: the two have the same inverse on centred vectors.
+//! `K` is 0 on vectors that are constant in a query, where `K + ridge I` would be as small as the ridge parameter.
+//! `y^` is centred, so exact arithmetic never goes there, but rounding errors would be divided by it. So `K + mu J`
+//! takes its place in the factor, where `J` averages over every query and `mu` is the mean of the diagonal of `K`.
+//! Both matrices have the same inverse on centred vectors.
 
 use std::num::Saturating;
 

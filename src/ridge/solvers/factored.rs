@@ -1,23 +1,23 @@
-//! Leaving rows out: residuals of models without them, from the factors of the whole model.
+//! Hold-outs: residuals of models without some rows, from the factors of the whole model.
 //!
-//! For one row it is the PRESS residual (Allen, Technometrics 16, 1974); for groups see An, Liu and Venkatesh,
-//! *Fast cross-validation algorithms for least squares support vector machine and kernel ridge regression*,
-//! Pattern Recognition 40, 2007, and for the rows of a query Pahikkala et al., 2009.
+//! For one row it is the PRESS residual (Allen, Technometrics 16, 1974). For groups see An, Liu and Venkatesh,
+//! *Fast cross-validation algorithms for least squares support vector machine and kernel ridge regression*, Pattern
+//! Recognition 40, 2007, and for the rows of a query Pahikkala et al., 2009.
 //!
-//! Leaving rows `Q` out takes `X^_Q' M X^_Q` off `C = X^' X^`: `M` is the
-//! identity, but for queries that `Q` cuts. There `M^-1 = I - A`, where `A = 1 1' / n` averages over the
-//! `n` rows of the query, as what is left of it is centred anew. With the residuals `r` of the whole model
-//! (`docs/derivation.md`, section 13) the models without `Q` leave `p_Q = (I - A) pi`, where
+//! The model without rows `Q` has `C - X^_Q' M X^_Q` in place of `C = X^' X^`. `M` is the identity, except in
+//! queries that `Q` cuts. There `M^-1 = I - A`, where `A = 1 1' / n` averages over the `n` rows of the query, as
+//! the rest of it is centred anew. With the residuals `r` of the whole model (`docs/derivation.md`, section 13) the
+//! models without `Q` leave `p_Q = (I - A) pi`, where
 //!
 //! ```text
 //! dual      (G_QQ - A / ridge) pi = a_Q    G = (K + ridge I)^-1,  a = G y^
 //! primal    (I - H_QQ - A) pi = r_Q        I - H = ridge G,  r = y^ - X^ w = ridge a:  ridge times the same
 //! ```
 //!
-//! `X^` stays centred by the whole query, so that predictions are relative to its mean. In the primal a
-//! group of more rows than half of the unknowns is instead taken off the system, which is then solved.
+//! `X^` stays centred by the whole query, so predictions are relative to its mean. For a group of more rows than
+//! half of the unknowns, the primal subtracts the group from the system and solves it.
 //!
-//! The dual factors `K + mu J` (module `dual`), so that its `G` has `1 / (ridge + mu)` along `A`.
+//! The dual factors `K + mu J` (module `dual`), so its `G` has `1 / (ridge + mu)` along `A`.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -36,8 +36,8 @@ use crate::linalg::kernels::add_scaled;
 use crate::ridge::comparisons::pick;
 use crate::ridge::system::System;
 
-/// The factors of a model, whose system for rows `Q` is `(G_QQ - average A) pi = right_Q`, or a multiple of it:
-/// both sides times the ridge parameter in the primal.
+/// The factors of a model. Its system for rows `Q` is `(G_QQ - average A) pi = right_Q`, or in the primal both
+/// sides times the ridge parameter.
 pub(crate) trait Factored: fmt::Debug + Send + Sync {
     /// The right side, for all rows: by default the dual coefficients `a` of the model.
     fn right<'s>(&self, system: &System<'_>, solution: &'s Solution) -> Cow<'s, [f64]> {
@@ -45,7 +45,7 @@ pub(crate) trait Factored: fmt::Debug + Send + Sync {
         Cow::Borrowed(&solution.coefficients)
     }
 
-    /// The number that `G` has along the averages `A`.
+    /// The value of `G` along the averages `A`.
     fn average(&self) -> f64;
 
     /// `Z_Q`, a column for each of these rows: a half of `G_QQ`, or of `H_QQ`.
@@ -56,14 +56,13 @@ pub(crate) trait Factored: fmt::Debug + Send + Sync {
         Square::gram(half)
     }
 
-    /// Whether so many rows are left out sooner by [`again`](Self::again).
+    /// Whether [`again`](Self::again) leaves so many rows out sooner.
     fn is_quicker_again(&self, rows: usize) -> bool {
         let _ = rows;
         false
     }
 
-    /// The residuals of `rows` by a system of the other rows; `None` where rounding makes it
-    /// indefinite.
+    /// The residuals of `rows` by a system of the other rows; `None` if rounding makes it indefinite.
     fn again(&self, system: &System<'_>, rows: &[usize]) -> Option<Vec<f64>> {
         let _ = (system, rows);
         None
@@ -107,7 +106,7 @@ pub(super) fn leave_out(
     })
 }
 
-/// The residuals of each of `groups`; `None` where rounding makes a system indefinite.
+/// The residuals of each of `groups`; `None` if rounding makes a system indefinite.
 fn residuals_of<'g>(
     system: &System<'_>,
     solution: &Solution,
@@ -115,7 +114,7 @@ fn residuals_of<'g>(
 ) -> Option<Vec<(&'g [usize], Vec<f64>)>> {
     let factored = solution.factored.as_deref()?;
     let right = factored.right(system, solution);
-    // Each group is asked, whatever stands beside it.
+    // The choice depends on the group alone, whatever its batch.
     let again = |rows: &&[usize]| factored.is_quicker_again(rows.len());
     let (large, small): (Vec<&[usize]>, Vec<&[usize]>) =
         groups.iter().partition(|rows| again(rows));
@@ -156,7 +155,7 @@ pub(crate) fn blocks<'g>(
 pub(super) struct Left<'a> {
     /// Ascending.
     rows: &'a [usize],
-    /// For every query that they have a part of: the places of this part, and the rows of the query.
+    /// For every query that they cut: the places of the cut rows, and the number of rows of the query.
     cuts: Vec<(Range<usize>, usize)>,
 }
 
@@ -175,7 +174,7 @@ impl<'a> Left<'a> {
         Self { rows, cuts }
     }
 
-    /// Takes `share A` off the lower triangle.
+    /// Subtracts `share A` from the lower triangle.
     fn take_averages(&self, square: &mut Square, share: f64) {
         let count = square.size();
         for (part, size) in &self.cuts {
@@ -191,7 +190,7 @@ impl<'a> Left<'a> {
     /// Multiplies by `M^power`: a column of `height` values for each row.
     pub(super) fn weigh(&self, power: f64, height: usize, values: &mut [f64]) {
         for (part, size) in &self.cuts {
-            // M is 1 across the ones, and this along them.
+            // M is 1 orthogonally to the ones, and this value along them.
             let along = *size as f64 / (size - part.len()) as f64;
             let share = (along.powf(power) - 1.0) / part.len() as f64;
             let own = &mut values[part.start * height..part.end * height];
@@ -206,7 +205,7 @@ impl<'a> Left<'a> {
     }
 }
 
-/// Groups of a few rows are gathered, for products of larger matrices.
+/// Gathers groups of a few rows, for products of larger matrices.
 pub(crate) fn batches<'g>(groups: &[&'g [usize]]) -> Vec<Vec<&'g [usize]>> {
     let mut batches: Vec<Vec<&[usize]>> = Vec::new();
     let mut rows = 0;

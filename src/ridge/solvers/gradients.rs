@@ -1,10 +1,9 @@
-//! Preconditioned conjugate gradients (Hestenes and Stiefel, *Methods of conjugate gradients for solving
-//! linear systems*, Journal of Research of the National Bureau of Standards 49, 1952), of several systems
-//! side by side.
+//! Preconditioned conjugate gradients (Hestenes and Stiefel, *Methods of conjugate gradients for solving linear
+//! systems*, Journal of Research of the National Bureau of Standards 49, 1952), for several systems side by side.
 //!
 //! A system is `(K + ridge I) a = y^` for an [`Operator`] `K`, a ridge parameter and a right side `y^`, on the
-//! subspace that the operator projects onto; its preconditioner, module `preconditioner`, stands for the
-//! inverse. In exact arithmetic:
+//! subspace that the operator projects onto. Its preconditioner, module `preconditioner`, replaces the inverse. In
+//! exact arithmetic:
 //!
 //! ```text
 //! r = y^ - (K + ridge I) a;  z = (E + N N')^-1 r;  d = z
@@ -14,13 +13,13 @@
 //!     d = next + (r.next / r.z before) d;  z = next
 //! ```
 //!
-//! The residual that iterations carry along drifts from the true one. So a lane begins and ends with a
-//! *check*, a round in which the direction is the coefficients and `r` is the true residual. Where it is
-//! too large the iterations begin anew from the coefficients found, as long as that halves it.
+//! The carried residual drifts from the true one. So a lane begins and ends with a *check*, a round in which the
+//! direction is the coefficients and `r` is the true residual. If it is too large, the iterations begin anew from
+//! these coefficients, as long as that halves it.
 //!
-//! Systems run in `L` lanes: every vector has a number a lane for each row, so that the operator reads
-//! its entries once for all. Lanes never meet and sums are taken in one order, so that the bits of a
-//! system depend neither on threads nor on the systems beside it.
+//! Systems run in `L` lanes: every vector has a number a lane for each row, so the operator reads its entries once
+//! for all. Lanes never meet and sums have one order, so the bits of a system depend neither on threads nor on the
+//! systems beside it.
 
 use std::array;
 use std::ops::Range;
@@ -30,8 +29,8 @@ use rayon::prelude::*;
 /// Most iterations.
 const ITERATIONS: usize = 5_000;
 
-/// Growth of the residual, from its least, that only rounding explains: the error falls in each iteration,
-/// and the residual is at most the root of the condition number further out, of which a double has 1e16.
+/// Growth of the residual, from its least, that only rounding explains. The error falls in each iteration, and the
+/// residual exceeds it by at most the root of the condition number, of which a double has 1e16.
 const DIVERGED: f64 = 1e8;
 
 /// Rows that one task of a thread works on.
@@ -42,13 +41,13 @@ pub(super) trait Operator<const L: usize>: Sync {
     /// The ridge parameter of each lane, which shifts the diagonal.
     fn shifts(&self) -> &[f64; L];
 
-    /// `K v`, before it is projected.
+    /// `K v`, before its projection.
     fn apply(&mut self, v: &[[f64; L]], product: &mut [[f64; L]]);
 
     /// Projects values of the rows of a part onto the subspace of each lane.
     fn project(&self, part: usize, values: &mut [[f64; L]]);
 
-    /// The numbers that are wanted of a solution in `lane`, `product` being `K` times `coefficients`.
+    /// The wanted numbers of a solution in `lane`; `product` is `K` times `coefficients`.
     fn outcome(
         &self,
         lane: usize,
@@ -57,10 +56,10 @@ pub(super) trait Operator<const L: usize>: Sync {
         values: &mut Vec<f64>,
     );
 
-    /// An approximate inverse of each `K + ridge I`: the stage that knows the rows of one part.
+    /// The first stage of an approximate inverse of each `K + ridge I`, which knows the rows of one part.
     fn precondition(&self, part: usize, residual: &[[f64; L]], scaled: &mut [[f64; L]]);
 
-    /// The stage that knows all rows, given the outcome of the first.
+    /// The second stage, which knows all rows, given the outcome of the first.
     fn couple(&mut self, scaled: &mut [[f64; L]]);
 }
 
@@ -78,7 +77,7 @@ pub(super) struct Solved {
 
 /// `L` lanes at work. Vectors have a row for each unknown.
 pub(super) struct Gradients<'a, const L: usize> {
-    /// The right side `y^`, before it is projected.
+    /// The right side `y^`, before its projection.
     y: &'a [f64],
     tolerance: f64,
     /// The rows of each part.
@@ -93,16 +92,16 @@ pub(super) struct Gradients<'a, const L: usize> {
     product: Vec<[f64; L]>,
 }
 
-/// A system that is being solved.
+/// The progress of a system.
 #[derive(Debug)]
 struct Lane {
     /// Norm of the projected right side.
     norm: f64,
     /// Whether this round finds the true residual: the direction is the coefficients.
     checks: bool,
-    /// Whether the coefficients are still those it began with, and not 0.
+    /// Whether the coefficients are unchanged since the beginning, and not 0.
     fresh: bool,
-    /// True residual of the check before.
+    /// True residual of the previous check.
     before: f64,
     /// Residual times preconditioned residual.
     along: f64,
@@ -114,15 +113,15 @@ struct Lane {
 
 /// The next action of a lane, decided after a round.
 enum Turn {
-    /// It goes on, with this share of the direction before.
+    /// It continues, with this share of the previous direction.
     On(f64),
-    /// It takes the coefficients for the direction, to check.
+    /// It takes the coefficients as the direction, to check.
     Check,
     End,
 }
 
 impl<'a, const L: usize> Gradients<'a, L> {
-    /// Lanes that stand idle, for parts that hold all rows in order.
+    /// Idle lanes, for parts that hold all rows in order.
     pub(super) fn new(y: &'a [f64], tolerance: f64, parts: Vec<Range<usize>>) -> Self {
         let zeros = || vec![[0.0; L]; y.len()];
         Self {
@@ -138,8 +137,8 @@ impl<'a, const L: usize> Gradients<'a, L> {
         }
     }
 
-    /// Begins a system in `lane`, whose projected right side has this `norm`, from projected
-    /// coefficients, if not from 0. `best` is the outcome of coefficients that are all 0.
+    /// Begins a system in `lane`, whose projected right side has this `norm`, from projected coefficients, or from
+    /// 0. `best` is the outcome of coefficients that are all 0.
     pub(super) fn begin(&mut self, lane: usize, norm: f64, start: Option<&[f64]>, best: Solved) {
         self.lanes[lane] = Some(Lane {
             norm,
@@ -154,7 +153,7 @@ impl<'a, const L: usize> Gradients<'a, L> {
         self.set(lane, start);
     }
 
-    /// Sets coefficients, and directions to check them.
+    /// Sets coefficients, and directions that check them.
     fn set(&mut self, lane: usize, start: Option<&[f64]>) {
         let rows = self.coefficients.iter_mut().zip(&mut self.direction);
         for (row, (coefficients, direction)) in rows.enumerate() {
@@ -163,8 +162,7 @@ impl<'a, const L: usize> Gradients<'a, L> {
         }
     }
 
-    /// Takes a step, or a check, in every lane that is at work, and returns the outcome of those that
-    /// end.
+    /// Takes a step, or a check, in every busy lane, and returns the outcomes of ending lanes.
     pub(super) fn round<S>(&mut self, system: &mut S) -> [Option<Solved>; L]
     where
         S: Operator<L>,
@@ -221,7 +219,7 @@ impl<'a, const L: usize> Gradients<'a, L> {
         total(&sums.collect::<Vec<_>>())
     }
 
-    /// Decides what a lane does, after `along` and `squares` of its residual.
+    /// Decides the next action of a lane, after `along` and `squares` of its residual.
     fn decide<S>(&mut self, system: &S, number: usize, along: f64, squares: f64) -> Turn
     where
         S: Operator<L>,
@@ -233,7 +231,7 @@ impl<'a, const L: usize> Gradients<'a, L> {
         if !lane.checks {
             lane.iterations += 1;
             lane.least = lane.least.min(now);
-            // Where it is not a number, or has grown, rounding has taken over.
+            // A NaN or a grown residual means that rounding has taken over.
             lane.checks = now <= self.tolerance * lane.norm
                 || now.is_nan()
                 || now > DIVERGED * lane.least
@@ -254,7 +252,7 @@ impl<'a, const L: usize> Gradients<'a, L> {
         lane.best.iterations = lane.iterations;
         if closer {
             lane.best.residual = share;
-            // Not before rounding or the end asks for them.
+            // Outcomes wait until rounding or the end asks for them.
             let values = &mut lane.best.values;
             values.clear();
             system.outcome(number, &self.coefficients, &self.product, values);

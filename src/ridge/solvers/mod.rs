@@ -1,4 +1,4 @@
-//! The solvers: one file each, which has all there is to know of it, and a line in the list below.
+//! The solvers: one file each with all about it, and a line in the list below.
 //!
 //! A solver minimises `|y^ - X^ w|^2 + ridge |w|^2` for a [`System`] and any ridge parameter, by an algorithm
 //! of its own. [`Solve`] says what it does, [`SolverFacts`] what is known of it beforehand. Nobody outside
@@ -26,37 +26,36 @@ use crate::names::named;
 pub(crate) use factored::{Factored, batches, blocks};
 
 /// Norm of the residual `y^ - (K + ridge I) a` at which iterations end, as a share of the norm of the labels `y^`.
-/// Rounding keeps it above where the unit is some 1e8 times lambda or more.
+/// Rounding keeps it above if the unit is about 1e8 times lambda or more.
 pub(crate) const TOLERANCE: f64 = 1e-10;
 
-/// The same for models that only predict the rows they leave out, to compare ridge parameters.
+/// The same for models that only predict left-out rows, to compare ridge parameters.
 pub const HOLDOUT_TOLERANCE: f64 = 1e-6;
 
 /// The facts about a solver that hold for any system.
 pub(crate) struct SolverFacts {
     /// The name that users give.
     name: &'static str,
-    /// Whether hold-out predictions come from the factors of the whole system. Other solvers train
-    /// again for every group.
+    /// Whether hold-out predictions come from the factors of the whole system. Other solvers train again for every
+    /// group.
     factors: bool,
     /// Bytes of its matrices and vectors.
     matrices: fn(&TrainShape) -> Saturating<u64>,
-    /// Rough seconds on two of today's cores, leave-query-out predictions included where it `factors`.
+    /// Rough seconds on two of today's cores; with leave-query-out predictions if it `factors`.
     cost: fn(&TrainShape) -> f64,
-    /// Forms all that does not depend on the ridge parameter.
+    /// Forms everything that does not depend on the ridge parameter.
     build: fn(&System<'_>) -> Box<dyn Solve>,
 }
 
 /// The work of a solver on the system that it was built for.
 pub(crate) trait Solve: fmt::Debug + Send + Sync {
-    /// The model with this ridge parameter; `None` where the parameter is too small for a factor.
+    /// The model with this ridge parameter; `None` if the parameter is too small for a factor.
     fn train(&self, system: &System<'_>, ridge: f64) -> Option<Solution>;
 
-    /// The residuals that models without each of `groups` leave of its rows, for each of `lambdas`: by default from
-    /// the factors that [`train`](Self::train) finds, or those of a model of all rows that is `known`.
-    ///
-    /// Solvers that iterate end at a residual of `tolerance`, as a share of the labels. Groups are
-    /// rows, ascending; every row is in one.
+    /// The residuals of the rows of each of `groups` by models without the group, for each of `lambdas`. By default
+    /// they come from the factors of [`train`](Self::train), or of a `known` model of all rows. Solvers that
+    /// iterate end at a residual of `tolerance`, as a share of the labels. Groups are rows, ascending; every row is
+    /// in one.
     fn leave_out(
         &self,
         system: &System<'_>,
@@ -77,18 +76,18 @@ pub(crate) trait Solve: fmt::Debug + Send + Sync {
 pub(crate) struct Solution {
     /// The ridge parameter of the system.
     pub(crate) ridge: f64,
-    /// `a = (K + ridge I)^-1 y^`, one for each row of the system; none of the primal.
+    /// `a = (K + ridge I)^-1 y^`, one for each row of the system; empty in the primal.
     pub(crate) coefficients: Vec<f64>,
-    /// Weights of the column classes times their members, as far as columns are known.
+    /// Weights of the column classes times their members, if columns are known.
     pub(crate) totals: Vec<f64>,
-    /// The factor of solvers that have one.
+    /// The factor, if the solver has one.
     pub(crate) factored: Option<Box<dyn Factored>>,
     /// The iterations of solvers that iterate, and their residual as a share of the labels.
     pub(crate) ended: Option<(usize, f64)>,
 }
 
 impl Solution {
-    /// The model with these dual coefficients, which are centred.
+    /// The model with these centred dual coefficients.
     fn of_coefficients(system: &System<'_>, ridge: f64, coefficients: Vec<f64>) -> Self {
         Self {
             ridge,
@@ -132,7 +131,7 @@ macro_rules! solvers {
 }
 
 solvers! {
-    /// A system of one unknown for each row that the loss compares: an example, or a preference.
+    /// A system of one unknown for each compared row: an example, or a preference.
     Dual => dual,
     /// A system of one unknown for each column class.
     Primal => primal,
@@ -143,8 +142,7 @@ solvers! {
 named!(Solver, "solver");
 
 impl Solver {
-    /// Seconds by [`cost`](Self::cost) from which on `auto` takes conjugate gradients rather than
-    /// a solver that factors.
+    /// Seconds by [`cost`](Self::cost) from which on `auto` takes conjugate gradients, not a solver that factors.
     pub(crate) const PATIENCE: f64 = 20.0;
 
     /// The solver of kernels, which needs no columns.
@@ -155,8 +153,8 @@ impl Solver {
         self.facts().name
     }
 
-    /// Whether the solver factors the system: then the predictions of models without some rows come from the
-    /// factors. Conjugate gradients do not, and train again for every group.
+    /// Whether the solver factors the system. Then the predictions of models without some rows come from the
+    /// factors. Conjugate gradients train again for every group.
     pub(crate) fn factors(self) -> bool {
         self.facts().factors
     }
@@ -167,9 +165,9 @@ impl Solver {
         solvers.map(Self::name).collect::<Vec<_>>().join(" or ")
     }
 
-    /// Bytes the solver will take on top of the data and the column classes: its matrices, the entries
-    /// of the classes by row, and a tenth of both; numbers of rows, queries, classes and columns; and the predictions
-    /// that are held out with each ridge parameter.
+    /// Bytes the solver will take beside the data and the column classes: its matrices, the entries of the classes
+    /// by row, and a tenth of both; numbers of rows, queries, classes and columns; and the hold-out predictions of
+    /// each ridge parameter.
     pub(crate) fn memory(self, shape: &TrainShape) -> u64 {
         let all = (self.facts().matrices)(shape) + Saturating(12) * size(shape.nonzeros);
         let each = |bytes: u64, count: usize| Saturating(bytes) * size(count);
@@ -182,19 +180,19 @@ impl Solver {
         (Saturating(11) * all / Saturating(10) + numbers).0
     }
 
-    /// Rough seconds on two of today's cores, leave-query-out predictions included where the
-    /// solver [factors](Self::factors): to compare solvers, not to tell time. `docs/derivation.md`, section 12, has the figures.
+    /// Rough seconds on two of today's cores, to compare solvers, not to tell time; with leave-query-out
+    /// predictions if the solver [factors](Self::factors). `docs/derivation.md`, section 12, has the figures.
     pub(crate) fn cost(self, shape: &TrainShape) -> f64 {
         (self.facts().cost)(shape)
     }
 
-    /// The solver of `system`, all that does not depend on the ridge parameter being done.
+    /// Builds the solver of `system`, with everything that does not depend on the ridge parameter.
     pub(crate) fn build(self, system: &System<'_>) -> Box<dyn Solve> {
         (self.facts().build)(system)
     }
 }
 
-/// A ridge parameter with which the system has no solution in double precision.
+/// The error for a ridge parameter without a solution in double precision.
 pub(crate) fn singular(lambda: Lambda) -> Error {
     Error::numbers(format!(
         "lambda {:e} is too small for these values: with it the system is singular to working precision; {}",
@@ -203,13 +201,13 @@ pub(crate) fn singular(lambda: Lambda) -> Error {
     ))
 }
 
-/// Bytes of a row in vectors: labels, coefficients and residuals, groups that are held out, and predictions.
+/// Bytes of a row in vectors: labels, coefficients and residuals, held-out groups, and predictions.
 const ROW: u64 = 12 * 8;
 
-/// Bytes of a query that is held out, in lists of its rows.
+/// Bytes of a held-out query, in lists of its rows.
 const QUERY: u64 = 128;
 
-/// Bytes of a column class in vectors: how many columns it has, and totals.
+/// Bytes of a column class in vectors: its number of columns, and totals.
 const CLASS: u64 = 5 * 8;
 
 /// Bytes of a column: its weight, its weight in the best model so far, and its sign.
@@ -219,12 +217,12 @@ fn size(size: usize) -> Saturating<u64> {
     Saturating(size as u64)
 }
 
-/// Rows of the batches that all threads leave out at once; those of a batch are packed twice for products.
+/// Rows of the batches that all threads leave out at once; products pack the rows of a batch twice.
 fn batch_rows(shape: &TrainShape) -> Saturating<u64> {
     size(shape.threads) * (size(shape.largest_group) + size(3 * BLOCK))
 }
 
-/// Seconds that factors of so many unknowns take, one for each ridge parameter.
+/// Seconds for factors of so many unknowns, one for each ridge parameter.
 fn factor_seconds(shape: &TrainShape, unknowns: f64) -> f64 {
     shape.lambdas as f64 * 0.005e-9 * (unknowns * unknowns * unknowns)
 }

@@ -27,7 +27,7 @@ const MOST: usize = 512;
 /// Rows for each column: with fewer, a column costs more products than it saves iterations.
 const ROWS_EACH: usize = 256;
 
-/// Rows of `X^` that are multiplied at a time.
+/// Rows of `X^` in one product.
 const ROWS: usize = 1024;
 
 /// The blocks of all queries, and the heaviest columns.
@@ -38,8 +38,8 @@ pub(super) struct Preconditioner {
 }
 
 impl Preconditioner {
-    /// `shift` is of the size of the diagonal of `K`: what the preconditioner has for directions
-    /// that are not centred, none of which is met.
+    /// `shift`, about as large as the diagonal of `K`, fills the directions that centring removed; no vector has
+    /// them.
     pub(super) fn new(system: &System<'_>, shift: f64) -> Self {
         let queries = (0..system.queries().len()).into_par_iter();
         let block = |query| system.rows.block(&system.features, query, shift);
@@ -51,7 +51,7 @@ impl Preconditioner {
 
     /// `I + N' E^-1 N` for this ridge parameter; `None` without columns `N`.
     ///
-    /// `O(m c^2)` time for `c` of them.
+    /// `O(m c^2)` time for `c` columns.
     pub(super) fn inner(&self, system: &System<'_>, ridge: f64) -> Option<Square> {
         let mut inner = Square::zeros(self.heavy.classes.len());
         inner.add_to_diagonal(1.0);
@@ -60,7 +60,7 @@ impl Preconditioner {
         (inner.size() > 0).then_some(inner)
     }
 
-    /// The factor of that matrix without the queries of the rows `out`; `None` where numbers fail.
+    /// The factor of that matrix without the queries of the rows `out`; `None` if numbers fail.
     pub(super) fn factor(
         &self,
         system: &System<'_>,
@@ -76,7 +76,7 @@ impl Preconditioner {
         Cholesky::of(rest)
     }
 
-    /// Adds `sign` times the share of `queries` in it.
+    /// Adds `sign` times the share of `queries` in that matrix.
     fn add(
         &self,
         system: &System<'_>,
@@ -117,7 +117,7 @@ fn most_heavy(rows: usize) -> usize {
     MOST.min(rows / ROWS_EACH)
 }
 
-/// Bytes that the entries of the heaviest columns take at most.
+/// The most bytes for the entries of the heaviest columns.
 pub(super) fn heavy_memory(shape: &TrainShape) -> Saturating<u64> {
     let most = size(most_heavy(shape.rows)) * size(shape.rows);
     Saturating(12) * most.min(size(shape.nonzeros))
@@ -128,7 +128,7 @@ pub(super) fn heavy_memory(shape: &TrainShape) -> Saturating<u64> {
 pub(super) struct Heavy {
     /// Their classes, ascending.
     pub(super) classes: Vec<usize>,
-    /// Their entries alone, so that a combination of few columns reads no others.
+    /// Their entries alone, so a combination of few columns reads no others.
     pub(super) columns: ByRow,
 }
 

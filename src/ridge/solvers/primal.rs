@@ -1,5 +1,5 @@
-//! `(C + ridge I) w = X^' y^` for `C = X^' X^`, of one unknown for each column class: the normal equations (Hoerl and
-//! Kennard, *Ridge regression: biased estimation for nonorthogonal problems*, Technometrics 12, 1970).
+//! `(C + ridge I) w = X^' y^` for `C = X^' X^`, with one unknown for each column class: the normal equations (Hoerl
+//! and Kennard, *Ridge regression: biased estimation for nonorthogonal problems*, Technometrics 12, 1970).
 
 use std::borrow::Cow;
 use std::num::Saturating;
@@ -113,7 +113,7 @@ impl Factored for Factors {
         2 * rows > self.cholesky.size()
     }
 
-    /// Solves the equations anew without the rows: less `X^_Q' M X^_Q`.
+    /// Solves the equations without the rows: less `X^_Q' M X^_Q`.
     fn again(&self, system: &System<'_>, rows: &[usize]) -> Option<Vec<f64>> {
         if stop::requested() {
             return None;

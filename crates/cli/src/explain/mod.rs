@@ -25,7 +25,7 @@ use crate::output::appear;
 use crate::session::Session;
 use crate::sheet::Sheet;
 
-/// Features shown of a row where all rows are shown.
+/// The number of features shown of each of several rows.
 const SHOWN: usize = 5;
 
 /// Show why a model ranks the rows of a query as it does
@@ -80,7 +80,7 @@ pub(crate) struct ExplainArgs {
     json: bool,
 }
 
-/// The row that others are held against.
+/// The row for comparison.
 #[derive(Debug, Clone, Copy)]
 enum Versus {
     First,
@@ -192,8 +192,7 @@ fn require_rows(memory: Memory, model: &Model, shown: Shown, rows: usize) -> Res
     Ok(())
 }
 
-/// A text for each row of `data`: of the file that the user names, of the one beside the data, or as they come
-/// with the program.
+/// A text for each row of `data`: from the user's file, from the file beside the data, or from the program.
 fn texts(args: &ExplainArgs, data: &Dataset<'_>) -> Result<Option<Strings>> {
     let Some(path) = args.texts.clone().or_else(|| texts_beside(&args.path)) else {
         let own = embedded(&args.path).and_then(|sample| sample.texts);
@@ -217,7 +216,7 @@ struct Document<'a> {
     explained: &'a Explanation<'a>,
 }
 
-/// The query with an identifier, or with a number from 1 where queries have none.
+/// The query with an identifier, or with a number from 1 if queries have none.
 fn query(data: &Dataset<'_>, id: &str, path: &Path) -> Result<usize> {
     let queries = data.queries();
     let count = queries.len();
@@ -293,8 +292,8 @@ fn heading(row: &ExplainedRow<'_>) -> String {
     text
 }
 
-/// The `top` largest contributions and the sum of all others; `reference` is the title of the values
-/// that values are held against.
+/// The `top` largest contributions and the sum of all others; `reference` is the title of the values for
+/// comparison.
 fn table(row: &ExplainedRow<'_>, top: usize, reference: &str) -> String {
     let parts = &row.contributions;
     if parts.is_empty() {
@@ -317,7 +316,7 @@ fn table(row: &ExplainedRow<'_>, top: usize, reference: &str) -> String {
 
 const NO_DIFFERENCE: &str = "no feature makes a difference";
 
-/// The sum of contributions that are not shown, if there are any, and how many they are.
+/// The sum and the number of the contributions that are not shown, if there are any.
 fn others(parts: &[Contribution<'_>]) -> Option<(f64, String)> {
     let sum = parts.iter().map(|part| part.contribution).sum();
     let count = counted(parts.len(), "feature");

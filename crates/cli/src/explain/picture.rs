@@ -10,8 +10,8 @@ use super::{NO_DIFFERENCE, others};
 use crate::console::Console;
 use crate::numbers::{counted, printable};
 
-/// The first of the explained rows and the one that it is held against: their parses where their texts have them, and
-/// the `top` largest contributions. Tells if a tree cannot be drawn.
+/// The first of the explained rows and the row for comparison: their parses if their texts have them, and the `top`
+/// largest contributions. Warns if a tree cannot be drawn.
 pub(super) fn picture(explained: &Explanation<'_>, top: usize, console: Console) -> Arcs {
     let Some(row) = explained.rows.first() else {
         return Arcs::default();
@@ -78,7 +78,7 @@ fn bars(parts: &[Contribution<'_>], top: usize) -> Vec<Bar> {
     shown.iter().map(bar).chain(rest).collect()
 }
 
-/// The row that others are held against, and the `row`.
+/// The row for comparison, and the `row`.
 fn trees(explained: &Explanation<'_>, row: &ExplainedRow<'_>, console: Console) -> Vec<Tree> {
     let rows = || {
         explained
@@ -140,7 +140,7 @@ fn trees(explained: &Explanation<'_>, row: &ExplainedRow<'_>, console: Console) 
     trees
 }
 
-/// Marks all arcs to a word whose arcs are others in the other tree.
+/// Marks all arcs to a word that has different arcs in the other tree.
 fn mark(first: &mut Tree, second: &mut Tree) {
     let same = first.words == second.words;
     let word = |tree: &Tree, place: usize| {

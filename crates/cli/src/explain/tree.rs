@@ -1,10 +1,10 @@
-//! Parses as the texts of rows have them: arcs as `head -label-> modifier` with semicolons between, in the order of
-//! the modifiers. `*` stands for root and wall. A word that its letters do not tell has its place behind it: `that~4`
-//! is the fourth word.
+//! Parses in the texts of rows: arcs as `head -label-> modifier` with semicolons between, in the order of the
+//! modifiers. `*` stands for root and wall. A word that is ambiguous by its letters has its place behind it:
+//! `that~4` is the fourth word.
 
 use rankrls_plot::Arc;
 
-/// A word, and its place from 1, where the text says it.
+/// A word, and its place from 1 if the text has it.
 type Word<'a> = (&'a str, Option<usize>);
 
 /// An arc of a text.
@@ -15,7 +15,7 @@ pub(super) struct Link<'a> {
     modifier: Word<'a>,
 }
 
-/// The arcs of a text; `None` if it is a text of another kind.
+/// The arcs of a text; `None` for a text of another kind.
 pub(super) fn links(text: &str) -> Option<Vec<Link<'_>>> {
     let parts: Vec<&str> = text.split(' ').collect();
     let count = parts.len() / 3;
@@ -44,7 +44,7 @@ fn word(text: &str) -> Word<'_> {
     numbered.unwrap_or((text, None))
 }
 
-/// The words of a sentence, and its arcs; otherwise a word of which the `links` do not say surely where it is.
+/// The words of a sentence and its arcs, or the first word whose place is unclear.
 pub(super) fn tree<'a>(links: &[Link<'a>]) -> Result<(Vec<String>, Vec<Arc>), &'a str> {
     let words = words(links)?;
     let of_wall = words.iter().any(|(word, _)| *word == ("*", None));
@@ -60,7 +60,7 @@ pub(super) fn tree<'a>(links: &[Link<'a>]) -> Result<(Vec<String>, Vec<Arc>), &'
         arcs.extend(known.then(|| arc(None, modifier, link)));
         !known
     });
-    // First words that are there once; then those of which one can be the head without arcs that cross.
+    // First words that occur once; then words of which one alone can be the head without crossing arcs.
     for crossing in [true, false] {
         loop {
             let before = open.len();
@@ -98,7 +98,7 @@ fn arc(head: Option<usize>, modifier: usize, link: &Link<'_>) -> Arc {
     }
 }
 
-/// Whether an arc neither crosses one between two other words nor is the same.
+/// Whether an arc differs from the one between two other words and does not cross it.
 fn apart(arc: &Arc, (a, b): (usize, usize)) -> bool {
     let Some(head) = arc.head else {
         return true;
@@ -122,7 +122,7 @@ fn words<'l, 'a>(links: &'l [Link<'a>]) -> Result<Vec<Attached<'l, 'a>>, &'a str
             _ => words.push((link.modifier, vec![link])),
         }
     }
-    // Words that depend on nothing come where they say that they are.
+    // Words without a head come at the places that they name.
     let mut others: Vec<Word<'a>> = links.iter().filter_map(|link| link.head).collect();
     others.retain(|head| words.iter().all(|(word, _)| word != head));
     others.sort_unstable_by_key(|&(form, place)| (place, form));
@@ -146,7 +146,7 @@ fn is_another(own: &[&Link<'_>], link: &Link<'_>) -> bool {
     numbered || after_wall && new_head && link.head != Some(link.modifier)
 }
 
-/// A word as it is: `%` and two hexadecimal digits are a byte.
+/// A word in plain text: `%` and two hexadecimal digits stand for a byte.
 fn plain(text: &str) -> String {
     let mut bytes = Vec::new();
     let mut rest = text.as_bytes();

@@ -1,4 +1,4 @@
-//! The figure of `tune`: which strategy, which lambda, which number of features.
+//! The figure of `tune`: the strategy, the lambda, the number of features.
 
 use rankrls::greedy::job::TestPath;
 use rankrls::metrics::{Measure, Metric};
@@ -10,9 +10,9 @@ use super::report;
 use crate::figures::{lambda_name, note, panel, test_panels};
 use crate::numbers::{counted, exact};
 
-/// Panels of values against the number of features, a line a path, the chosen model marked: the measure
-/// that models were judged by, leave-query-out figures where they are others and comparable, and the
-/// measures of the test data along the chosen path.
+/// Panels of values against the number of features, a line a path, the chosen model marked. They show the measure
+/// that judged models, other comparable leave-query-out figures, and the measures of the test data along the chosen
+/// path.
 pub(super) fn figure(tuned: &Tuned, options: &Tune, test: Option<&TestPath<'_>>) -> Lines {
     let judged = paths(judged_by(options), tuned, options, |point| point.score.mean);
     let judged = with_choice(
@@ -44,7 +44,7 @@ fn title(tuned: &Tuned, options: &Tune) -> String {
     format!("Chosen: {}", parts.collect::<Vec<_>>().join(", "))
 }
 
-/// Panels of leave-query-out figures that are not those of the first panel.
+/// Panels of leave-query-out figures that the first panel lacks.
 fn lqo_panels(tuned: &Tuned, options: &Tune) -> Vec<Panel> {
     let judges =
         |metric: Option<Metric>| options.is_optimistic() && options.measure.metric() == metric;
@@ -65,8 +65,7 @@ fn lqo_panels(tuned: &Tuned, options: &Tune) -> Vec<Panel> {
     panels
 }
 
-/// Whether leave-query-out figures of all paths may be compared: they are of the same labels, and no
-/// teacher has seen these.
+/// Whether leave-query-out figures of all paths compare: they have the same labels, which no teacher has seen.
 fn are_comparable(tuned: &Tuned) -> bool {
     let mut paths = tuned.outcomes.iter();
     let scale = tuned.chosen().labels();
@@ -76,8 +75,8 @@ fn are_comparable(tuned: &Tuned) -> bool {
     })
 }
 
-/// A line a path of what `value` says of its models, that of the chosen path last. Others are grey if they
-/// differ in lambda alone.
+/// A line a path through the `value` of its models, the chosen path last. Other paths are grey if they differ in
+/// lambda alone.
 fn paths(
     label: String,
     tuned: &Tuned,
@@ -112,7 +111,7 @@ fn paths(
     panel(label, lines)
 }
 
-/// The measure that models are judged by, and on which predictions.
+/// The measure that judges models, and its predictions.
 fn judged_by(options: &Tune) -> String {
     let measure = match options.measure {
         Measure::Squared => "squared error a query".to_owned(),
@@ -125,7 +124,7 @@ fn judged_by(options: &Tune) -> String {
     }
 }
 
-/// Marks the chosen model by a line up to it, and says by which rule.
+/// Marks the chosen model by a line up to it, and names the rule.
 fn with_choice(mut panel: Panel, tuned: &Tuned, options: &Tune) -> Panel {
     let k = tuned.k;
     let because = match options.rule {

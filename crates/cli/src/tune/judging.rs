@@ -1,4 +1,4 @@
-//! `tune --holdout`, `--validation` and `--rule`: how models are judged, and which of them is chosen.
+//! `tune --holdout`, `--validation` and `--rule`: the judgement of models, and the choice among them.
 
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -34,9 +34,9 @@ pub(super) struct JudgingArgs {
 /// The value of `--holdout`.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Scheme {
-    /// As it says.
+    /// The named hold-out.
     Named(HoldOut),
-    /// Folds, as many as usual.
+    /// Folds of the usual number.
     Folds,
 }
 

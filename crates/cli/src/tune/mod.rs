@@ -96,7 +96,7 @@ impl FromArgMatches for Settings {
     }
 }
 
-/// The values of an argument that takes a list; none of a list of one, which is the setting.
+/// The values of an argument that takes a list; empty for a single value, which is the setting.
 fn listed<T: Clone + Send + Sync + 'static>(matches: &ArgMatches, name: &str) -> Vec<T> {
     let values: Vec<T> = matches
         .get_many(name)
@@ -201,19 +201,19 @@ impl TuneArgs {
         self.settings.selection.is_biased() || all.any(StrategyKind::distils)
     }
 
-    /// The hold-outs that were asked for, or folds where others would be biased; none with validation data.
+    /// The hold-outs asked for, or folds if others would be biased; `None` with validation data.
     fn holdout(&self) -> Option<Scheme> {
         let folds = || self.is_biased().then_some(Scheme::Folds);
         let holdout = self.judging.holdout.clone().or_else(folds);
         holdout.filter(|_| self.judging.validation.is_none())
     }
 
-    /// Whether nobody said what models are judged by, and nothing else does.
+    /// Whether neither the user nor another setting decides the evidence.
     fn is_open(&self) -> bool {
         self.holdout().is_none() && self.judging.validation.is_none()
     }
 
-    /// What models are judged by: squared errors of given lambdas, else what chooses the setting.
+    /// The measure that judges models: squared errors of given lambdas, else the measure that chooses the setting.
     fn measure(&self) -> Measure {
         let options = &self.settings.selection;
         match options.choose_by {
@@ -222,7 +222,7 @@ impl TuneArgs {
         }
     }
 
-    /// The measure of the choice, then the others to print: by default those of the test data.
+    /// The measure of the choice, then the others to print: by default the measures of the test data.
     fn measures(&self) -> Result<Vec<Metric>> {
         let others = match &self.metrics {
             Some(metrics) => metrics.clone(),
@@ -232,8 +232,8 @@ impl TuneArgs {
         Ok(self.measure().metric().into_iter().chain(others).collect())
     }
 
-    /// Judges by folds where nobody asked for anything else and leave-query-out predictions would be biased, and
-    /// says why.
+    /// Judges by folds, and returns the reason, if nobody asked for anything else and leave-query-out predictions
+    /// would be biased.
     fn advise(&self, options: &mut Tune, candidates: &ColumnClasses) -> Option<String> {
         if !self.is_open() {
             return None;
@@ -284,12 +284,12 @@ impl TuneArgs {
     }
 }
 
-/// Folds, as many as usual.
+/// Folds of the usual number.
 fn folds_of(queries: &Queries, options: &Tune) -> HoldOut {
     HoldOut::folds(queries).seed(options.selection.seed())
 }
 
-/// Chooses the setting of `options` that nobody gave, and says how; `None` if that was interrupted.
+/// Chooses the settings of `options` that nobody gave, and returns the choice; `None` if interrupted.
 fn choose_setting(
     args: &TuneArgs,
     options: &Tune,
@@ -313,7 +313,7 @@ fn choose_setting(
     Ok(chosen.map(|(chosen, choice)| (options(chosen), choice)))
 }
 
-/// The data, with labels that the measures can be taken of.
+/// The data, with labels that fit the measures.
 fn read(args: &TuneArgs, session: &Session<'_>) -> Result<Input> {
     let test = args.test.as_ref();
     let others = [args.judging.validation.as_ref(), test];
@@ -356,7 +356,7 @@ impl Outputs {
     }
 }
 
-/// Tunes, writes files and prints the report, also when interrupted on the way.
+/// Tunes, writes files and prints the report, even after an interrupt on the way.
 pub(crate) fn run(args: &TuneArgs, session: &Session<'_>) -> Result<ExitCode> {
     args.check()?;
     let outputs = Outputs::create(args, session)?;
@@ -489,7 +489,7 @@ impl Done<'_> {
     }
 }
 
-/// The chosen path as folds judge it, where its value is optimistic and there are the queries.
+/// The chosen path judged by folds, if its value is optimistic and there are enough queries.
 fn cross_validated(
     tuning: &tune::Tuning<'_>,
     tuned: &Tuned,
@@ -499,7 +499,7 @@ fn cross_validated(
     if !tuning.options.is_optimistic() || tuned.interrupted {
         return Ok(None);
     }
-    // The selections without a fold have no part in the choice.
+    // The selections without a fold do not affect the choice.
     let mut watch = Watch::new(session);
     let interrupted = || {
         console.warn("interrupted: the model is chosen, but not judged by folds");

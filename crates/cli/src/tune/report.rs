@@ -24,21 +24,21 @@ use crate::sizes::heading;
 #[derive(Debug, Serialize)]
 pub(super) struct Report<'a> {
     schema: &'static str,
-    /// The options, with every choice made: those of the chosen path.
+    /// The options of the chosen path, with every choice made.
     options: Tune,
     better: &'static str,
-    /// Whether the predictions that judge had chosen the features.
+    /// Whether the judging predictions also chose the features.
     optimistic: bool,
-    /// Why these hold-outs, if nobody asked for them.
+    /// The reason for these hold-outs, if nobody asked for them.
     holdout_reason: Option<String>,
     interrupted: bool,
-    /// How the setting was chosen that was not given.
+    /// The choice of the settings that nobody gave.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) choice: Option<&'a Choice>,
     chosen: Option<Row<'a>>,
-    /// The chosen model by folds, where its value is optimistic.
+    /// The chosen model by folds, if its value is optimistic.
     chosen_by_folds: Option<ByFolds>,
-    /// Stability of the chosen features over folds, whether these chose it or judge it.
+    /// Stability of the chosen features over folds, whether these choose or only judge.
     stability: Option<Stability>,
     paths: Vec<PathEntry<'a>>,
     /// All models.
@@ -67,7 +67,7 @@ struct ByFolds {
 struct PathEntry<'a> {
     lambda: f64,
     strategy: Option<StrategyKind>,
-    /// Where there are several scales.
+    /// The scale, if there are several.
     #[serde(skip_serializing_if = "Option::is_none")]
     labels: Option<LabelScale>,
     steps: usize,
@@ -82,13 +82,13 @@ struct PathEntry<'a> {
 #[derive(Debug, Serialize)]
 struct Row<'a> {
     lambda: f64,
-    /// Where there are several.
+    /// The strategy, if there are several.
     #[serde(skip_serializing_if = "Option::is_none")]
     strategy: Option<StrategyKind>,
     #[serde(skip_serializing_if = "Option::is_none")]
     labels: Option<LabelScale>,
     k: usize,
-    /// The feature that was added, as the data file counts.
+    /// The added feature, in the numbering of the data file.
     feature: u64,
     name: Option<&'a str>,
     lqo_error: f64,
@@ -98,27 +98,27 @@ struct Row<'a> {
     standard_error: Option<f64>,
     queries: usize,
     metrics: Named<Option<f64>>,
-    /// Folds that had no candidates left.
+    /// Folds without candidates left.
     short_folds: usize,
 }
 
-/// The strategy of a path, where there are several.
+/// The strategy of a path, if there are several.
 fn strategy(options: &Tune, outcome: &Outcome) -> Option<StrategyKind> {
     let several = options.strategies.len() > 1;
     taken(outcome).filter(|_| several)
 }
 
-/// The strategy of a path; `None` where no selection started.
+/// The strategy of a path; `None` if no selection started.
 fn taken(outcome: &Outcome) -> Option<StrategyKind> {
     Some(outcome.options.strategy).filter(|strategy| *strategy != StrategyKind::Auto)
 }
 
-/// The scale of the labels of a path, where there are several.
+/// The scale of the labels of a path, if there are several.
 fn labels(options: &Tune, outcome: &Outcome) -> Option<LabelScale> {
     (!options.labels.is_empty()).then(|| outcome.labels())
 }
 
-/// Both, where there are several.
+/// Strategy and scale of labels, each if there are several.
 pub(super) fn name(options: &Tune, outcome: &Outcome) -> String {
     let strategy = strategy(options, outcome).map(|kind| kind.to_string());
     let labels = labels(options, outcome).map(|scale| format!("labels {scale}"));
@@ -127,7 +127,7 @@ pub(super) fn name(options: &Tune, outcome: &Outcome) -> String {
 }
 
 impl<'a> Row<'a> {
-    /// The model of `k` features, if the path of `outcome` got there.
+    /// The model of `k` features, if the path of `outcome` has it.
     fn new(tuning: &Tuning<'a>, outcome: &Outcome, k: usize) -> Option<Self> {
         let point = outcome.points.get(k.checked_sub(1)?)?;
         let (step, score, options) = (&point.step, &point.score, tuning.options);
@@ -176,8 +176,8 @@ impl<'a> PathEntry<'a> {
 }
 
 impl<'a> Report<'a> {
-    /// The report on what was `tuned`, with the chosen path as folds judged it, the reason why folds are the
-    /// hold-outs if nobody asked for them, and the chosen model as `select` reports it.
+    /// The report on the `tuned` grid, with the chosen path judged by folds, the reason for folds if nobody asked
+    /// for them, and the chosen model as in `select`.
     pub(super) fn new(
         tuning: &Tuning<'a>,
         tuned: &'a Tuned,
@@ -345,7 +345,7 @@ impl<'a> Report<'a> {
         text
     }
 
-    /// Writes the table of all models, in the format that the name of its file says.
+    /// Writes the table of all models, in the format of its file's name.
     pub(super) fn write_table(&self, path: &Path, writer: &mut dyn Write) -> io::Result<()> {
         if extension(path).as_deref() != Some("json") {
             return self.csv(writer);
@@ -353,8 +353,7 @@ impl<'a> Report<'a> {
         write_json(writer, &self.table)
     }
 
-    /// A line a model. How a path ended stands in the last of its lines, which is the only one and
-    /// has no `k` where there is no model.
+    /// A line a model. The last line of a path has its ending; a path without a model has one line, without `k`.
     fn csv(&self, writer: &mut dyn Write) -> io::Result<()> {
         let mut lines: Vec<(&Outcome, Option<&Row<'_>>)> = Vec::new();
         let mut rows = self.table.iter();
@@ -392,7 +391,7 @@ impl<'a> Report<'a> {
     }
 }
 
-/// How a path ended, in a word.
+/// The ending of a path, in a word.
 fn ending(ending: &PathEnding) -> &'static str {
     match ending {
         PathEnding::Complete => "complete",
@@ -403,7 +402,7 @@ fn ending(ending: &PathEnding) -> &'static str {
     }
 }
 
-/// Why a path is shorter than the options and the rule make it.
+/// The reason for a path that is shorter than by the options and the rule.
 fn trouble(ending: &PathEnding) -> Option<String> {
     match ending {
         PathEnding::Refused { reason } => Some(reason.clone()),
@@ -420,7 +419,7 @@ fn note(path: &Outcome) -> String {
     }
 }
 
-/// Checks the name of a table, which says the format; `.gz` or `.zst` may follow.
+/// Checks the name of a table, which tells the format; `.gz` or `.zst` may follow.
 pub(super) fn table_name(text: &str) -> Result<PathBuf, String> {
     let path = PathBuf::from(text);
     match extension(&path).as_deref() {

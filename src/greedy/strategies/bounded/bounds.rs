@@ -1,18 +1,16 @@
 //! Upper bounds on the gain of a candidate. The argument for each is in
 //! `docs/derivation.md`, section 11.
 //!
-//! Let `beta_0 = rho / s` be the weight of the candidate when no query is left out, and
-//! `k_Q = Phi_Q' g_Q`. Then
+//! Let `beta_0 = rho / s` be the weight of the candidate without hold-outs, and `k_Q = Phi_Q' g_Q`. Then
 //!
 //! ```text
 //! c_Q  = p_Q . T_Q u_Q      b_Q = u_Q . T_Q u_Q      y_Q = u_Q . k_Q
 //! gain <= sum_Q 2 beta_0 c_Q - beta_0^2 b_Q + y_Q^2 / (s + lambda)
 //! ```
 //!
-//! The sum of all `c_Q` is one product of the candidate with a vector that is the same for all
-//! candidates, and `y_Q` is of the second order in the leverage of the query: so one reading of the
-//! entries gives a bound that is close. In a query that the candidate does not touch
-//! `u_Q = -Phi_Q' z`.
+//! The sum of all `c_Q` is one product of the candidate with a vector that is the same for all candidates, and
+//! `y_Q` is of the second order in the leverage of the query. So one reading of the entries gives a close bound. In
+//! a query that the candidate does not touch, `u_Q = -Phi_Q' z`.
 
 use super::step::{C, ExampleTerms, K, PHI, R, StepTerms};
 use crate::data::Column;
@@ -24,7 +22,7 @@ use crate::linalg::kernels::LANES;
 pub(super) struct Products {
     /// `rho = v . r`
     pub(super) rho: f64,
-    /// `tau`, the entry of `z` that the last step added.
+    /// `tau`, the entry of `z` from the last step.
     pub(super) tau: f64,
     /// `sum_Q c_Q`
     pub(super) c: f64,
@@ -36,27 +34,27 @@ pub(super) struct Products {
     pub(super) explained: f64,
 }
 
-/// Reads a column, whose pieces are all of it.
+/// Reads a whole column; `pieces` are all its pieces.
 pub(super) fn read(column: Column<'_>, pieces: &[Piece], step: &StepTerms) -> Products {
     let mut reading = Reading::new(column, pieces);
     read_before(&mut reading, u32::MAX, step);
     reading.products
 }
 
-/// A column that is read some queries at a time. Many columns read the same few queries one after the other, so
-/// that the terms of these queries stay in a cache.
+/// A column read some queries at a time. Many columns read the same few queries one after the other, so the terms
+/// of these queries stay in a cache.
 #[derive(Debug)]
 pub(super) struct Reading<'a> {
-    /// The entries that come next.
+    /// The next entries.
     rest: Column<'a>,
-    /// The pieces that come next.
+    /// The next pieces.
     pieces: &'a [Piece],
     /// The products of the entries so far.
     pub(super) products: Products,
 }
 
 impl<'a> Reading<'a> {
-    /// The column, whose pieces are all of it, before its first query.
+    /// The column before its first query; `pieces` are all its pieces.
     pub(super) fn new(column: Column<'a>, pieces: &'a [Piece]) -> Self {
         Self {
             rest: column,
@@ -111,23 +109,23 @@ fn read_before(reading: &mut Reading<'_>, end: u32, step: &StepTerms) {
     reading.products = products;
 }
 
-/// The terms of a bound that belong to a candidate as a whole.
+/// The terms of a bound for the whole candidate.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Whole {
     /// `|v|^2`
     pub(super) squared_norm: f64,
-    /// `|z|^2`, or no less.
+    /// At least `|z|^2`.
     pub(super) z_squared: f64,
-    /// `|z|^2`, or no more.
+    /// At most `|z|^2`.
     pub(super) z_least: f64,
     /// `rho = v . r`
     pub(super) rho: f64,
-    /// `sum b_Q x_Q^2 / |z|^2` of untouched queries, or more.
+    /// At least `sum b_Q x_Q^2 / |z|^2` of untouched queries.
     pub(super) fourth: f64,
 }
 
 impl Whole {
-    /// `s = lambda + |v|^2 - |z|^2`, or no more, but no less than `lambda`.
+    /// At most `s = lambda + |v|^2 - |z|^2`, and at least `lambda`.
     #[inline(always)]
     pub(super) fn pivot(&self, lambda: f64) -> f64 {
         lambda + (self.squared_norm - self.z_squared).max(0.0)
@@ -140,8 +138,7 @@ impl Whole {
     }
 }
 
-/// Before level 0: `|v . m|` is at most `half`, and `k_squared` and `spread` are as in [`Products`], or
-/// more.
+/// Before level 0: `|v . m|` is at most `half`, and `k_squared` and `spread` are at least as in [`Products`].
 #[inline(always)]
 pub(super) fn of_half(
     whole: &Whole,
@@ -159,18 +156,18 @@ pub(super) fn of_half(
 #[inline(always)]
 pub(super) fn of_products(whole: &Whole, products: &Products, step: &StepTerms) -> f64 {
     let beta_0 = whole.weight(step.lambda);
-    // u . v, which |u|^2 does not exceed.
+    // u . v, which is at most |u|^2.
     let along = whole.pivot(step.lambda) - step.lambda;
     let u_squared = along * along / whole.squared_norm;
     let mut first = beta_0 * (2.0 * products.c - beta_0 * u_squared);
     if whole.z_least < whole.z_squared {
-        // Values below 0 may fall with |z|^2.
+        // Negative values may fall with |z|^2.
         first = first.max(0.0);
     }
     first + beyond_first(whole, [products.k_squared, products.spread], step)
 }
 
-/// The second order, with `k_squared` and `spread` as in [`Products`].
+/// The second order; `k_squared` and `spread` are at least as in [`Products`].
 #[inline(always)]
 fn beyond_first(whole: &Whole, [k_squared, spread]: [f64; 2], step: &StepTerms) -> f64 {
     let along = (whole.squared_norm - whole.z_least).max(0.0);
@@ -181,7 +178,7 @@ fn beyond_first(whole: &Whole, [k_squared, spread]: [f64; 2], step: &StepTerms) 
     of_queries(step.sums.spread).min(of_queries(spread) + by_z(whole, step))
 }
 
-/// `sum_Q y_Q^2 / (s + lambda)` of queries with this sum of `y_Q^2`, or more.
+/// At least `sum_Q y_Q^2 / (s + lambda)` of queries with this sum of `y_Q^2`.
 #[inline(always)]
 fn second_order(whole: &Whole, step: &StepTerms, y_squared: f64) -> f64 {
     y_squared / (whole.pivot(step.lambda) + step.lambda)
@@ -193,21 +190,21 @@ pub(super) fn rest(whole: &Whole, step: &StepTerms, spread: f64) -> f64 {
     second_order(whole, step, spread * whole.z_squared)
 }
 
-/// The gain of all untouched queries beyond the first order: the less of their [`rest`] and of
-/// [`by_z`], which is less after many steps.
+/// The gain of all untouched queries beyond the first order: the smaller of their [`rest`] and [`by_z`], which is
+/// smaller after many steps.
 #[inline(always)]
 pub(super) fn untouched(whole: &Whole, step: &StepTerms) -> f64 {
     by_z(whole, step).min(rest(whole, step, step.sums.spread))
 }
 
-/// The gain of untouched queries beyond the first order, by what `x_Q` and `w_Q` may be.
+/// The gain of untouched queries beyond the first order, by the range of `x_Q` and `w_Q`.
 #[inline(always)]
 fn by_z(whole: &Whole, step: &StepTerms) -> f64 {
     2.0 * step.sums.kappa * whole.z_squared / whole.pivot(step.lambda)
         + fourth_order(whole, step, whole.fourth)
 }
 
-/// [`Whole::fourth`], with the `x_Q` of the first eight queries where they matter: a reading of a column.
+/// [`Whole::fourth`], with the `x_Q` of the first eight queries if they matter: a reading of a column.
 #[multiversion::multiversion(targets = "simd")]
 pub(super) fn fourth_of(
     column: Column<'_>,
@@ -227,15 +224,15 @@ pub(super) fn fourth_of(
     }
     for (&query, x) in step.sums.order.iter().zip(products) {
         if !layout::touches(pieces, query) {
-            // b_Q is no more than h_Q |z|^2.
+            // b_Q is at most h_Q |z|^2.
             sum += step.queries[query].h * x * x;
         }
     }
     sum.min(all)
 }
 
-/// The gain of untouched queries beyond `- (2 / s) x_Q w_Q`, or more: `sum b_Q x_Q^2 / s^2`, from
-/// `sum b_Q x_Q^2 / |z|^2` or more, as the largest `(1 + h_Q) x_Q^2` is.
+/// At least the gain of untouched queries beyond `- (2 / s) x_Q w_Q`: `sum b_Q x_Q^2 / s^2`, from at least `sum b_Q
+/// x_Q^2 / |z|^2`, such as the largest `(1 + h_Q) x_Q^2`.
 #[inline(always)]
 pub(super) fn fourth_order(whole: &Whole, step: &StepTerms, sum: f64) -> f64 {
     whole.z_squared * sum / whole.pivot(step.lambda).powi(2)

@@ -1,4 +1,4 @@
-//! Numbers kept of a candidate from step to step, and what they and its queries tell of its gain
+//! The numbers kept of a candidate from step to step, and the bounds on its gain by them and its queries
 //! (`docs/derivation.md`, section 11, "Before level 0").
 
 use super::bounds::{self, Products, Whole};
@@ -7,7 +7,7 @@ use super::step::{CHANGE, EXPLAINED, GROWTH, M, OWN, OWN_CHANGE, SPREAD, StepTer
 use crate::greedy::strategies::layout::Piece;
 use crate::linalg::kernels::{LANES, Lanes};
 
-/// Queries that are summed before their bound is tried.
+/// Queries summed before a trial of their bound.
 const BLOCK: usize = 128;
 
 /// Numbers that a query adds to a candidate's sums.
@@ -31,18 +31,18 @@ pub(super) struct Doubtful<'a> {
     pub(super) squared_norm: f64,
 }
 
-/// How much of the residuals a candidate may have, and how much of it is explained.
+/// The candidate's share of the residuals, and its explained part.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Reach {
-    /// `|v . m|`, or no less.
+    /// At least `|v . m|`.
     half: f64,
-    /// The root of `sum_Q (v_Q . k_Q)^2`, or no less.
+    /// At least the root of `sum_Q (v_Q . k_Q)^2`.
     own: f64,
-    /// `|z|^2`, or no less.
+    /// At least `|z|^2`.
     z_squared: f64,
-    /// `|z|^2` without the entries that are missing.
+    /// `|z|^2` without the missing entries.
     z_least: f64,
-    /// The entries of `z` that are not missing: the first so many.
+    /// The number of entries of `z`, from the first, that are not missing.
     through: u32,
 }
 
@@ -50,7 +50,7 @@ pub(super) struct Reach {
 type Sums = [Lanes; TERMS];
 
 impl Reach {
-    /// The value of a candidate that nothing is known of.
+    /// The value of an unknown candidate.
     pub(super) const ANY: Self = Self {
         half: f64::INFINITY,
         own: f64::INFINITY,
@@ -59,8 +59,8 @@ impl Reach {
         through: 0,
     };
 
-    /// Takes these sums over all queries that the candidate touches, a step later. Some of them give
-    /// no more.
+    /// The reach a step later, with these sums over all queries that the candidate touches. Sums over some of them
+    /// give at most as much.
     #[inline(always)]
     fn follow(self, sums: &[f64; TERMS], squared_norm: f64, step: &StepTerms) -> Self {
         let half = self.half + (squared_norm * sums[CHANGE]).sqrt();
@@ -83,7 +83,7 @@ impl Reach {
         bounds::of_half(&whole, self.half, [self.own.powi(2), sums[SPREAD]], step)
     }
 
-    /// The candidate, whose `v . r` is `rho`.
+    /// The terms of the candidate, with `rho` for `v . r`.
     #[inline(always)]
     pub(super) fn whole(&self, squared_norm: f64, rho: f64, step: &StepTerms) -> Whole {
         Whole {
@@ -95,23 +95,23 @@ impl Reach {
         }
     }
 
-    /// `|z|^2` without the entries that are missing.
+    /// `|z|^2` without the missing entries.
     pub(super) fn z_least(&self) -> f64 {
         self.z_least
     }
 
-    /// How many entries of `z`, the newest, are missing from `|z|^2`.
+    /// The number of newest entries of `z` missing from `|z|^2`.
     #[inline(always)]
     pub(super) fn missing(&self, step: &StepTerms) -> usize {
         step.at.steps - self.through as usize
     }
 
-    /// The reach once `|z|^2` is known.
+    /// The reach with a known `|z|^2`.
     pub(super) fn explained(self, z_squared: f64, step: &StepTerms) -> Self {
         Self {
             z_squared,
             z_least: z_squared,
-            // Steps count in 32 bits, as features do.
+            // Steps, like features, count in 32 bits.
             through: u32::try_from(step.at.steps).unwrap_or(u32::MAX),
             ..self
         }
@@ -184,12 +184,12 @@ impl Reaches {
 }
 
 impl Known<'_> {
-    /// Forgets what holds for the last step only.
+    /// Forgets facts about the last step alone.
     pub(super) fn forget(&mut self, place: usize) {
         self.reaches[place] = Reach::ANY;
     }
 
-    /// The bound of an earlier step, with all that it may have grown by.
+    /// The bound of an earlier step, with its largest possible growth.
     #[inline(always)]
     pub(super) fn kept(&self, place: usize, step: &StepTerms) -> f64 {
         self.bounds[place] * step.growth.now

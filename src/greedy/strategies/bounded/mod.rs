@@ -1,8 +1,7 @@
 //! Exact selection at sparse cost (`docs/derivation.md`, section 11): the result of
 //! `dense`, from bounds.
 //!
-//! A candidate's gain is bounded from above by four bounds, each dearer and tighter than the one
-//! before (`bounds.rs`):
+//! Four bounds limit a candidate's gain from above, each dearer and tighter than the previous one (`bounds.rs`):
 //!
 //! | level | what is exact | cost a candidate |
 //! |---|---|---|
@@ -12,16 +11,13 @@
 //! | 2 | `z . f_Q`, `z . g_Q` in some hundred queries | O(t) for each |
 //! | 3 | everything: equation (*) | O(t m) |
 //!
-//! A step begins by evaluating exactly the candidates that did best in the step
-//! before, and where these are few the dropped ones of the largest bounds: the best
-//! of them is a threshold that most candidates fail before their entries are read.
-//! The others rise from level to level; at the last they are taken by falling
-//! bound, in rounds of fixed size, until the next bound is below the threshold.
-//! The candidates that are evaluated depend on the data alone, not on timing.
+//! A step first evaluates exactly the best candidates of the step before, and if they are few also the dropped ones
+//! with the largest bounds. The best of them sets a threshold that dismisses most candidates unread. The others
+//! rise from level to level. The last level takes them by falling bound, in rounds of fixed size, until the next
+//! bound is below the threshold. The set of evaluated candidates depends on the data alone, not on timing.
 //!
-//! `Z = Phi X^'` is not kept, but for some candidates that reached level 1 in the
-//! last steps. Memory is O(nnz + m), and what residuals may take, whatever the
-//! number of candidates times `k`.
+//! `Z = Phi X^'` is not kept, except for some candidates that reached level 1 in the last steps. Memory is O(nnz +
+//! m) and the allowance for residuals, whatever the number of candidates times `k`.
 
 mod bounds;
 mod known;
@@ -50,10 +46,10 @@ use residual::Residual;
 use search::{BoundedCandidate, Projected, PruningSearch};
 use step::{RESOLVED, StepTerms};
 
-/// Steps that a residual is kept for without being of use.
+/// Steps without use after which a residual goes.
 const IDLE: usize = 8;
 
-/// Where rounding may take this share of a step's error, bounds are not used.
+/// If rounding may change this share of a step's error, no bounds are used.
 const COARSE: f64 = 1e-4;
 
 pub(super) const FACTS: Facts = Facts {
@@ -76,7 +72,7 @@ fn cost(shape: &Shape) -> f64 {
     reading + rising * (4.0 * k / rows).powi(3).min(1.0)
 }
 
-/// Bytes for what is kept and bounded of a candidate, a piece, a query and an example, and residuals.
+/// Bytes for the numbers and bounds kept of a candidate, a piece, a query and an example, and for residuals.
 fn memory(shape: &Shape) -> u64 {
     let Shape {
         rows, pieces, k, ..
@@ -99,13 +95,13 @@ struct Bounded {
     /// What is [known](Known) of all candidates.
     kept_bounds: Vec<f64>,
     reaches: Vec<Reach>,
-    /// The number of the step terms that they follow.
+    /// The number of the step terms behind them.
     followed: usize,
     /// Residuals of candidates of several queries that reached level 1 in the last steps.
     residuals: Vec<Option<Box<Residual>>>,
     /// `max |v|^2`
     longest: f64,
-    /// The terms of the last step, whose buffers the next one uses again.
+    /// The terms of the last step; the next one reuses their buffers.
     step: StepTerms,
     /// The best candidates of the last step, by error.
     leaders: Vec<u32>,
@@ -114,7 +110,7 @@ struct Bounded {
 }
 
 impl Bounded {
-    /// Sorts the candidates by where they occur.
+    /// Sorts the candidates by place of occurrence.
     fn new(candidates: &ColumnClasses) -> Self {
         Self {
             kept_bounds: vec![f64::INFINITY; candidates.len()],
@@ -133,7 +129,7 @@ impl Bounded {
 impl Strategy for Bounded {
     fn errors(&mut self, round: &Round<'_>, eligible: &[u32]) -> Vec<f64> {
         if round.state.query_factors().is_some() || round.state.rounding(self.longest) > COARSE {
-            // The quantities that the bounds are made of have lost too many digits.
+            // The quantities behind the bounds have lost too many digits.
             self.work = Work {
                 evaluated: eligible.len(),
                 alive: vec![eligible.len(); 4],
@@ -155,15 +151,15 @@ impl Strategy for Bounded {
 /// The findings of level 0.
 #[derive(Debug, Default)]
 struct Found {
-    /// Those left after level 1, and those that have no residual.
+    /// Candidates left after level 1, and candidates without a residual.
     contenders: Vec<BoundedCandidate>,
-    /// How many were read.
+    /// The number of candidates read.
     read: usize,
-    /// How many passed level 0.
+    /// The number of candidates that passed level 0.
     passed: usize,
     /// Bytes of all residuals.
     bytes: usize,
-    /// The candidate of the largest bound that was dropped in each chunk, with the bound.
+    /// From each chunk the dropped candidate of the largest bound, with the bound.
     close: Vec<(f64, u32)>,
 }
 
@@ -193,7 +189,7 @@ impl Bounded {
             found = self.by_norms(&search);
         }
         search.residuals = &self.residuals;
-        // No later step uses what is kept of candidates that are drawn anew each time.
+        // No later step uses numbers kept of candidates that are drawn anew each time.
         let room = if round.sampled { 0 } else { round.cache_bytes };
         search.room = room.saturating_sub(found.bytes);
         search.close = found.close;
@@ -210,23 +206,22 @@ impl Bounded {
         errors
     }
 
-    /// Candidates to open a step with: the last step's best that may still be chosen.
+    /// Candidates to open a step with: the last step's best that the step may still choose.
     fn open(&mut self, search: &PruningSearch<'_>) -> Vec<u32> {
         let mut leaders = std::mem::take(&mut self.leaders);
         leaders.retain(|&leader| !search.out(leader));
         leaders
     }
 
-    /// Level 0: candidates whose bound from norms passes the threshold, and level 1 for those
-    /// whose residual is kept.
+    /// Candidates that pass the threshold by a bound from norms: level 0, and level 1 with a kept residual.
     fn by_norms(&mut self, search: &PruningSearch<'_>) -> Found {
-        // After a state of more steps all is found anew.
+        // After a state more than one step older, everything is found anew.
         let follows = search.step.at.number == self.followed + 1 && search.step.at.added.is_some();
         self.followed = search.step.at.number;
         let found: Vec<Found> = self
             .chunks()
             .into_par_iter()
-            // The first columns are the longest: a task for each.
+            // The first columns are the longest, so each chunk is a task.
             .with_max_len(1)
             .map(|mut chunk| {
                 if stop::requested() {
@@ -242,7 +237,7 @@ impl Bounded {
         all
     }
 
-    /// The candidates in chunks, with what is kept of them.
+    /// The candidates in chunks, with the numbers kept of them.
     fn chunks(&mut self) -> Vec<Chunk<'_>> {
         let bounds = self.kept_bounds.chunks_mut(CHUNK);
         let known = bounds.zip(self.reaches.chunks_mut(CHUNK));
@@ -259,16 +254,15 @@ impl Bounded {
 
 /// Some candidates.
 struct Chunk<'a> {
-    /// The first of them.
+    /// The first one.
     first: usize,
     known: Known<'a>,
     residuals: &'a mut [Option<Box<Residual>>],
 }
 
 impl<'a> Chunk<'a> {
-    /// Level 0 for those that may win as far as their queries tell, and level 1 for candidates of one
-    /// query and where the residual is kept. `follows`: whether what is kept is that of the step
-    /// before.
+    /// Level 0 for candidates that may win by their queries, and level 1 for candidates of one query and kept
+    /// residuals. `follows`: whether the kept numbers are from the step before.
     fn bound(&mut self, search: &PruningSearch<'_>, follows: bool) -> Found {
         let mut readings = self.readings(search, follows);
         let all = readings.iter_mut().map(|(_, reading)| reading);
@@ -287,8 +281,8 @@ impl<'a> Chunk<'a> {
         found
     }
 
-    /// Finds the entries of `z` that are missing for candidates that may win without them: the newest by themselves, and
-    /// all of eight candidates together.
+    /// Finds the missing entries of `z` for candidates that may win without them: the newest entries directly, and
+    /// all entries of eight candidates together.
     fn explain(
         &self,
         search: &PruningSearch<'_>,
@@ -320,7 +314,7 @@ impl<'a> Chunk<'a> {
         }
     }
 
-    /// The columns to read: of candidates that may win as far as their queries tell, with their places here.
+    /// The columns to read, with their places here: of candidates that may win by their queries.
     fn readings<'s>(
         &mut self,
         search: &'s PruningSearch<'_>,
@@ -370,7 +364,7 @@ impl<'a> Chunk<'a> {
         places.into_iter().map(reading).collect()
     }
 
-    /// Level 0 of the candidate at `place`, whose entries have been read, and level 1 where there is a residual.
+    /// Level 0 of the candidate at `place`, after its entries were read, and level 1 with a residual.
     fn read(
         &mut self,
         search: &PruningSearch<'_>,
@@ -452,7 +446,7 @@ mod memory_tests {
         random.random_range(-0.5..0.5)
     }
 
-    /// 400 columns of noise, too many to evaluate all.
+    /// 400 columns of noise, too many for an evaluation of all.
     fn candidates() -> ColumnClasses {
         let row = |row: usize| {
             let entries = (1..=400).map(|column| format!(" {column}:{}", noise(row, column)));
@@ -463,7 +457,7 @@ mod memory_tests {
         ))
     }
 
-    /// Candidates that have no bound from level 0 all come to level 1, where residuals are found.
+    /// Candidates without a bound from level 0 all come to level 1, which finds residuals.
     #[test]
     fn nothing_is_kept_of_candidates_that_are_drawn() {
         let candidates = candidates();

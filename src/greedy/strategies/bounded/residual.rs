@@ -8,15 +8,15 @@ use crate::greedy::matrices::QueryMatrices;
 use crate::greedy::strategies::layout::Piece;
 use crate::linalg::kernels;
 
-/// `u` and `T u` of a candidate in the queries that it touches. A step changes them in O(1) a row; with
-/// them the gain there is exact.
+/// `u` and `T u` of a candidate in the queries that it touches. A step changes them in O(1) a row. With them the
+/// gain there is exact.
 #[derive(Debug, Default)]
 pub(super) struct Residual {
     /// `u_Q` and then `T_Q u_Q`, query after query.
     numbers: Vec<f64>,
     /// `theta`, `t`.
     pub(super) theta: Vec<f64>,
-    /// The step in which it was last of use.
+    /// The step that last used it.
     pub(super) used: usize,
 }
 
@@ -37,12 +37,12 @@ impl Touched {
 }
 
 impl Residual {
-    /// Bytes of one of so many rows, up to so many steps.
+    /// Bytes of one for `rows` rows and up to `capacity` steps.
     pub(super) fn bytes_of(rows: usize, capacity: usize) -> usize {
         size_of::<Self>() + (2 * rows + capacity) * size_of::<f64>()
     }
 
-    /// Bytes held, up to so many steps.
+    /// Bytes held, for up to `capacity` steps.
     pub(super) fn bytes(&self, capacity: usize) -> usize {
         Self::bytes_of(self.numbers.len() / 2, capacity)
     }
@@ -52,7 +52,7 @@ impl Residual {
         self.numbers.clear();
     }
 
-    /// Adds a query, from `theta`; returns where its numbers begin. `room`: for what is computed of the query.
+    /// Adds a query, from `theta`; returns the start of its numbers. `room` is for its computation.
     pub(super) fn add(
         &mut self,
         state: &State,
@@ -75,7 +75,7 @@ impl Residual {
         first
     }
 
-    /// The sums of the query whose numbers begin at `first`.
+    /// The sums of the query with numbers from `first` on.
     pub(super) fn of_query(
         &self,
         first: usize,
@@ -110,7 +110,7 @@ pub(super) fn touched(
     touched
 }
 
-/// The sums of the query with which `numbers` begin.
+/// The sums of the query whose numbers come first.
 #[inline(always)]
 fn sums_of(numbers: &[f64], holdout: &[f64], whole: &Whole, lambda: f64) -> Touched {
     let (u, rest) = numbers.split_at(holdout.len());

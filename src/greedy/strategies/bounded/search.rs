@@ -15,13 +15,13 @@ use crate::greedy::strategy::tie_limit;
 use crate::linalg::kernels::{self, LANES, Lanes};
 use crate::stop;
 
-/// Contenders that one task takes through a level, at most.
+/// Most contenders that one task takes through a level.
 const CHUNK: usize = 64;
 
-/// Tasks of a level, at least, where there are contenders enough.
+/// Fewest tasks of a level with contenders enough.
 const TASKS: usize = 32;
 
-/// Candidates evaluated exactly when no threshold is known.
+/// Candidates evaluated exactly without a threshold.
 const ROUND: usize = 64;
 
 /// Best candidates of a step that open the next one.
@@ -31,9 +31,9 @@ const LEADERS: usize = 8;
 #[derive(Debug, Clone)]
 pub(super) struct BoundedCandidate {
     pub(super) candidate: u32,
-    /// No less than its gain.
+    /// At least its gain.
     pub(super) bound: f64,
-    /// There from level 1 on.
+    /// Present from level 1 on.
     pub(super) projected: Option<Box<Projected>>,
 }
 
@@ -57,17 +57,17 @@ impl BoundedCandidate {
     }
 }
 
-/// The gain that a candidate's residual and its `z` tell.
+/// The gain by a candidate's residual and its `z`.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Projected {
     whole: Whole,
     /// The gain in touched queries.
     touched: f64,
-    /// `2 beta_0 sum c_Q`, touched queries left out.
+    /// `2 beta_0 sum c_Q` without touched queries.
     linear: f64,
-    /// `- (2 / s) sum x_Q w_Q` of untouched queries that are resolved.
+    /// `- (2 / s) sum x_Q w_Q` of resolved untouched queries.
     apart: f64,
-    /// The largest `(1 + h_Q) x_Q^2` of theirs.
+    /// The largest `(1 + h_Q) x_Q^2` of them.
     largest: f64,
 }
 
@@ -90,8 +90,7 @@ impl Projected {
         self.touched + self.linear + bounds::untouched(&self.whole, step)
     }
 
-    /// Level 2: all queries are resolved but those with this
-    /// [`spread`](super::step::spread).
+    /// Level 2: all queries are resolved, except a rest with this [`spread`](super::step::spread).
     #[inline(always)]
     pub(super) fn bound_with(&self, step: &StepTerms, rest: f64) -> f64 {
         let apart = self.apart + bounds::fourth_order(&self.whole, step, self.largest);
@@ -111,21 +110,21 @@ pub(super) struct PruningSearch<'a> {
     pub(super) round: &'a Round<'a>,
     pub(super) step: &'a StepTerms,
     pub(super) layout: &'a Layout,
-    /// Candidates that the step may not take, by position.
+    /// Candidates unavailable in this step, by position.
     pub(super) retired: Vec<bool>,
-    /// An error above this can not win.
+    /// A larger error cannot win.
     limit: f64,
-    /// Errors of what has been evaluated exactly.
+    /// Errors of exactly evaluated candidates.
     judged: Vec<(f64, u32)>,
     /// The residual of each candidate.
     pub(super) residuals: &'a [Option<Box<Residual>>],
     /// Bytes that new residuals may take.
     pub(super) room: usize,
-    /// Candidates that bounds have dropped, with bounds that came close.
+    /// Candidates that bounds dropped, with close bounds.
     pub(super) close: Vec<(f64, u32)>,
 }
 
-/// Residuals that a step found and the next can use, by candidate.
+/// Residuals from this step that help the next, by candidate.
 pub(super) type Kept = Vec<(u32, Residual)>;
 
 /// A contender at level 2.
@@ -139,19 +138,19 @@ pub(super) struct AtLevel2<'a> {
 /// The findings of levels 1 and 2 about some contenders.
 #[derive(Default)]
 pub(super) struct Risen<'a> {
-    /// Those that level 2 is to judge.
+    /// Candidates for level 2.
     pub(super) contenders: Vec<AtLevel2<'a>>,
-    /// How many level 1 left.
+    /// The number of candidates left by level 1.
     passed: usize,
-    /// Those that level 2 left.
+    /// Candidates left by level 2.
     pub(super) left: Vec<BoundedCandidate>,
-    /// Those that level 1 dropped.
+    /// Candidates dropped by level 1.
     dropped: Vec<(f64, u32)>,
     kept: Kept,
 }
 
 impl<'a> Risen<'a> {
-    /// Adds a candidate to those for level 2, if it passes level 1.
+    /// Adds a candidate to level 2 if it passes level 1.
     fn add(
         &mut self,
         search: &PruningSearch<'a>,
@@ -207,7 +206,7 @@ impl<'a> PruningSearch<'a> {
         }
     }
 
-    /// The errors of `eligible` candidates that were evaluated; the others can not win.
+    /// The errors of evaluated `eligible` candidates; the others cannot win, so they have NaN.
     pub(super) fn errors(self, eligible: &[u32]) -> Vec<f64> {
         let mut errors = vec![f64::NAN; eligible.len()];
         for (error, candidate) in self.judged {
@@ -223,20 +222,19 @@ impl<'a> PruningSearch<'a> {
         self.judged.len()
     }
 
-    /// Whether a candidate is out, as it is selected or opened the step.
+    /// Whether a candidate is out: selected, or evaluated already.
     pub(super) fn out(&self, candidate: u32) -> bool {
         self.retired[candidate as usize]
             || self.judged.iter().any(|&(_, judged)| judged == candidate)
     }
 
-    /// Whether a candidate whose gain is at most `bound` may still win.
+    /// Whether a candidate with a gain of at most `bound` may still win.
     pub(super) fn may_win(&self, bound: f64) -> bool {
         let least = self.step.error - bound - self.step.slop(bound);
         least <= self.limit || least.is_nan()
     }
 
-    /// Learns the least error that any rank has evaluated. Every rank calls this equally often in a
-    /// step.
+    /// Takes the least error that any rank has evaluated. Every rank calls this equally often in a step.
     pub(super) fn share(&mut self) {
         self.limit = self.round.peers.least(self.limit);
     }
@@ -250,15 +248,14 @@ impl<'a> PruningSearch<'a> {
         }
     }
 
-    /// Candidates that no bound has been computed for.
+    /// Candidates without a bound.
     pub(super) fn unbounded(&self, sample: &[u32]) -> Vec<BoundedCandidate> {
         let fresh = sample.iter().filter(|&&candidate| !self.out(candidate));
         let unbounded = |&candidate| BoundedCandidate::new(candidate, f64::INFINITY);
         fresh.map(unbounded).collect()
     }
 
-    /// The best that were evaluated, for the next step to open with, and those that came close where
-    /// these are few.
+    /// The best evaluated candidates, which open the next step, and if they are few the closest dropped ones.
     pub(super) fn leaders(&mut self) -> Vec<u32> {
         self.judged
             .sort_unstable_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
@@ -271,8 +268,8 @@ impl<'a> PruningSearch<'a> {
             .collect()
     }
 
-    /// Levels 1 to 3, after so many candidates have been read and have passed level 0. Returns how many
-    /// candidates were alive before level 0 and after levels 0 to 2, and what the next step can use.
+    /// Levels 1 to 3, after level 0. Returns the numbers of candidates alive before level 0 and after levels 0 to
+    /// 2, and the residuals for the next step.
     pub(super) fn finish(
         &mut self,
         mut contenders: Vec<BoundedCandidate>,
@@ -280,7 +277,7 @@ impl<'a> PruningSearch<'a> {
     ) -> (Vec<usize>, Kept) {
         let mut alive = passed.map(|passed| self.judged.len() + passed).to_vec();
         if self.judged.is_empty() {
-            // Nothing to open with: the best bounds give the threshold.
+            // No candidate opened the step: the best bounds set the threshold.
             self.evaluate_best(&mut contenders, ROUND);
         }
         self.share();
@@ -311,8 +308,8 @@ impl<'a> PruningSearch<'a> {
         contenders.sort_unstable_by(falling);
     }
 
-    /// Level 1 for those that level 0 had no residual of, and level 2 for all. Adds how many were alive between
-    /// them; returns the residuals that there is room for.
+    /// Level 1 for candidates without a residual in level 0, and level 2 for all. Adds the number alive between
+    /// them; returns the residuals that fit into the room.
     fn rise(
         &mut self,
         contenders: Vec<BoundedCandidate>,
@@ -349,7 +346,7 @@ impl<'a> PruningSearch<'a> {
         (left, kept)
     }
 
-    /// Bytes of a candidate's residual; none is kept of candidates of one query.
+    /// Bytes of a candidate's residual; `None` for candidates of one query, which keep none.
     fn residual_bytes(&self, candidate: u32) -> Option<usize> {
         let (candidates, candidate) = (self.round.candidates, candidate as usize);
         if candidates.sole_query(candidate).is_some() {
@@ -360,7 +357,7 @@ impl<'a> PruningSearch<'a> {
         Some(Residual::bytes_of(rows.sum(), self.round.state.capacity()))
     }
 
-    /// The sums of a candidate of one query there: without the query the feature has no weight.
+    /// The sums of a candidate with one query: without the query the feature has no weight.
     pub(super) fn only_touched(&self, candidate: usize) -> Option<Touched> {
         let (candidates, holdout) = (self.round.candidates, self.round.state.holdout());
         candidates.sole_query(candidate).map(|_| {
@@ -370,7 +367,7 @@ impl<'a> PruningSearch<'a> {
         })
     }
 
-    /// Level 1 from scratch of up to eight candidates, each with whether its residual may be kept.
+    /// Level 1 without a residual of up to eight candidates, each with a mark whether to keep its residual.
     pub(super) fn level_1(&self, block: &[(BoundedCandidate, bool)]) -> Risen<'a> {
         let (candidates, state) = (self.round.candidates, self.round.state);
         let mut risen = Risen::default();
@@ -436,7 +433,7 @@ impl<'a> PruningSearch<'a> {
         (projected, residual)
     }
 
-    /// Level 2 of some contenders: resolves queries, some first and then some more.
+    /// Level 2 of some contenders: resolves some queries first and then some more.
     pub(super) fn level_2(&self, blocks: Vec<Risen<'a>>) -> Risen<'a> {
         let mut risen = Risen::default();
         let mut contenders = Vec::new();

@@ -1,4 +1,4 @@
-//! Terms that a step's bounds need of every query and example, taken once a step.
+//! Terms of every query and example for a step's bounds, computed once a step.
 
 use std::ops::Range;
 
@@ -15,90 +15,90 @@ use crate::linalg::kernels::{LANES, Lanes};
 pub(super) struct QueryTerms {
     /// `|k_Q|^2`, `k_Q = (T_Q - I) p_Q`
     pub(super) k_squared: f64,
-    /// `|k_Q|^2` of the change of `k_Q` since the state that was described before.
+    /// `|k_Q|^2` of the change of `k_Q` since the state described before.
     k_change: f64,
     /// `h_Q >= |T_Q - I|`: its trace.
     pub(super) h: f64,
     /// `h_Q / (1 + h_Q) >= |Phi_Q|^2`
     pub(super) phi_squared: f64,
-    /// `|g_Q|^2`, or a little more
+    /// At least `|g_Q|^2`, by rounding up.
     g_squared: f64,
-    /// `(|f_Q| |g_Q| - f_Q . g_Q) / 2`, or a little more: `-x_Q w_Q` is at most `|z|^2` times this.
+    /// At least `(|f_Q| |g_Q| - f_Q . g_Q) / 2`, by rounding up: `-x_Q w_Q` is at most `|z|^2` times this.
     kappa: f64,
     /// `|m_Q|^2`, `m_Q = (r_Q + c_Q) / 2`
     m_squared: f64,
-    /// `|m_Q|^2` of the change of `m_Q` since the state that was described before.
+    /// `|m_Q|^2` of the change of `m_Q` since the state described before.
     change: f64,
-    /// `|phi_Q|^2`, `phi` being the row of `Phi` added last.
+    /// `|phi_Q|^2` for the newest row `phi` of `Phi`.
     added: f64,
 }
 
-/// The terms that a candidate sums over the queries that it touches: each number, or a little more. The last is 0:
-/// eight are added at once.
+/// The terms that a candidate sums over the queries that it touches, each rounded up. The last is 0, as eight are
+/// added at once.
 pub(super) type TouchedTerms = [f32; 8];
 
 /// `|m_Q|^2`
 pub(super) const M: usize = 0;
-/// `|m_Q|^2` of the change of `m_Q` since the state that was described before.
+/// `|m_Q|^2` of the change of `m_Q` since the state described before.
 pub(super) const CHANGE: usize = 1;
-/// No less than `|Phi_Q|^2`.
+/// At least `|Phi_Q|^2`.
 pub(super) const EXPLAINED: usize = 2;
-/// The growth of this since the state that was described before; infinite where that is not known.
+/// Its growth since the state described before; infinite if unknown.
 pub(super) const GROWTH: usize = 3;
 /// `|k_Q|^2`
 pub(super) const OWN: usize = 4;
-/// `|k_Q|^2` of the change of `k_Q` since the state that was described before.
+/// `|k_Q|^2` of the change of `k_Q` since the state described before.
 pub(super) const OWN_CHANGE: usize = 5;
 /// [`QueryTerms::spread`]
 pub(super) const SPREAD: usize = 6;
 
-/// The factors of a column at one example, side by side: reading a column is one
-/// multiplication of four lanes an entry.
+/// The factors of a column at one example, side by side. An entry of a column takes one multiplication of four
+/// lanes.
 pub(super) type ExampleTerms = [f64; 4];
 
 /// `r`
 pub(super) const R: usize = 0;
-/// The row of `Phi` added last.
+/// The newest row of `Phi`.
 pub(super) const PHI: usize = 1;
-/// `T p` without what selected features tell of it: with it a column has `sum_Q c_Q`.
+/// `T p` less its part in selected features; the product with a column is `sum_Q c_Q`.
 pub(super) const C: usize = 2;
 /// `k_Q = (T_Q - I) p_Q`
 pub(super) const K: usize = 3;
 
-/// Tasks of queries that are a block: the terms of a block fit into a cache of half a megabyte, unless a query
-/// does not.
+/// Tasks of queries in a block. The terms of a block fit into a cache of half a megabyte, unless one query exceeds
+/// it.
 const BLOCK: usize = 8;
 
-/// Queries resolved at level 2, in turns: up to so many each.
+/// Largest numbers of queries that level 2 resolves, in turns.
 pub(super) const RESOLVED: [usize; 3] = [8, 64, 512];
 
-/// Which state it is.
+/// The identity of a state.
 #[derive(Debug, Default)]
 pub(super) struct Place {
-    /// How many states have been described, this one included.
+    /// The number of described states, with this one.
     pub(super) number: usize,
     /// `t`
     pub(super) steps: usize,
-    /// Steps since the state that was described before; `None` where it had more.
+    /// Steps since the state described before; `None` if it had more.
     pub(super) added: Option<usize>,
 }
 
-/// Numbers of all queries together, some without those that are resolved first.
+/// Numbers of all queries together, some without the first resolved ones.
 #[derive(Debug, Default)]
 pub(super) struct Sums {
-    /// All queries, those that are resolved first: of the largest `(1 + h_Q) |g_Q|^2`.
+    /// All queries in the order of resolution: by falling `(1 + h_Q) |g_Q|^2`.
     pub(super) order: Vec<usize>,
-    /// The largest `|k_Q|^2`, and that of its change.
+    /// The largest `|k_Q|^2`, and the largest of its change.
     pub(super) largest: f64,
     pub(super) largest_change: f64,
     /// [`spread`] of `|k_Q|^2`.
     pub(super) spread: f64,
     /// The sum of all `kappa_Q`.
     pub(super) kappa: f64,
-    /// The most that `sum_Q b_Q x_Q^2 / |z|^4` is, the spread of `(1 + h_Q) |g_Q|^2`: of all queries, and
-    /// of all but the first eight of `order`.
+    /// The most that `sum_Q b_Q x_Q^2 / |z|^4` may be, the spread of `(1 + h_Q) |g_Q|^2`: of all queries, and of
+    /// all without the first eight of `order`.
     pub(super) fourth: [f64; 2],
-    /// [`spread`] of `|k_Q|^2` of all but so many of `order` as [`RESOLVED`] says.
+    /// [`spread`] of `|k_Q|^2` of all queries without the first of `order`, as many as in [`RESOLVED`].
     pub(super) rests: [f64; RESOLVED.len()],
 }
 
@@ -108,32 +108,31 @@ pub(super) struct StepTerms {
     pub(super) at: Place,
     pub(super) lambda: f64,
     pub(super) queries: Vec<QueryTerms>,
-    /// Terms of each query, in little room.
+    /// Terms of each query in single precision.
     pub(super) touched: Vec<TouchedTerms>,
     /// The growth of bounds by `|m_Q|^2`.
     pub(super) growth: Growth,
     pub(super) examples: Vec<ExampleTerms>,
-    /// `Phi' g_Q` of the first eight of `order`, by example, if they [matter](StepTerms::first_matter): with them a
-    /// column has their `x_Q`.
+    /// `Phi' g_Q` of the first eight of `order`, by example, if they [matter](StepTerms::first_matter): they give
+    /// the `x_Q` of a column.
     pub(super) first: Vec<Lanes>,
     /// `T p`, `m`.
     transformed: Vec<f64>,
     pub(super) recent: Recent,
-    /// `X_{S,Q}' p_Q` and `X_{S,Q}' T_Q p_Q`, where they are not 0, of the first queries of `order`.
+    /// `X_{S,Q}' p_Q` and `X_{S,Q}' T_Q p_Q` of the first queries of `order`, without zeros.
     pub(super) resolved: Vec<Vec<(u32, [f64; 2])>>,
-    /// Where the queries are cut for [readings](super::bounds::Reading) of columns: the queries that blocks end
-    /// before, ascending.
+    /// The ends of blocks of queries, ascending, at which [readings](super::bounds::Reading) of columns stop.
     pub(super) blocks: Vec<u32>,
     pub(super) sums: Sums,
     /// `e(S)`
     pub(super) error: f64,
-    /// The share by which rounding may have changed a gain or a bound: `docs/derivation.md`, section 11.
+    /// The share of a gain or a bound that rounding may change: `docs/derivation.md`, section 11.
     pub(super) rounding: f64,
 }
 
 impl StepTerms {
-    /// Describes a state: O(t^2) time, and that of products with `X_S` and all `T_Q`, in parallel; `longest`: the largest `|v|^2` of a
-    /// candidate.
+    /// Describes a state: O(t^2) time, and products with `X_S` and all `T_Q`, in parallel. `longest` is the largest
+    /// `|v|^2` of a candidate.
     pub(super) fn renew(&mut self, state: &State, longest: f64) {
         self.at.number += 1;
         self.at.added = state.steps().checked_sub(self.at.steps);
@@ -176,7 +175,7 @@ impl StepTerms {
         self.queries = runs.flatten_iter().collect();
     }
 
-    /// Finds the queries to resolve first, and what the others have: O(q).
+    /// Finds the queries to resolve first, and the numbers of the others: O(q).
     fn order_queries(&mut self) {
         let weight = |query: usize| self.queries[query].weight();
         let falling = |&a: &usize, &b: &usize| weight(b).total_cmp(&weight(a)).then(a.cmp(&b));
@@ -190,7 +189,7 @@ impl StepTerms {
         self.sums.fourth = self.spreads_of([0, LANES], QueryTerms::weight);
     }
 
-    /// [`spread`] of a number of each query but the first so many of `order`, in parallel.
+    /// [`spread`] of a number of each query without the first so many of `order`, in parallel.
     fn spreads_of<const N: usize>(
         &self,
         counts: [usize; N],
@@ -206,7 +205,7 @@ impl StepTerms {
         spreads.map(|(_, sum)| sum)
     }
 
-    /// Whether the first eight of `order` have half of what all queries have, or more.
+    /// Whether the first eight of `order` have at least half of the sum of all queries.
     pub(super) fn first_matter(&self) -> bool {
         self.sums.fourth[0] > 0.0 && self.sums.fourth[1] <= 0.5 * self.sums.fourth[0]
     }
@@ -266,7 +265,7 @@ impl StepTerms {
         });
     }
 
-    /// Finds what the first queries of `order` are resolved with, and `Phi' g_Q` of the first eight.
+    /// Finds the products that resolve the first queries of `order`, and `Phi' g_Q` of the first eight.
     fn describe_first(&mut self, state: &State) {
         let first = &self.sums.order[..RESOLVED[2].min(self.sums.order.len())];
         let transformed = &self.transformed;
@@ -300,8 +299,8 @@ impl StepTerms {
         runs.for_each(|(run, first)| project_first(run, &theta, first));
     }
 
-    /// The change that rounding may have made to a gain or to this bound on it: a share of the error
-    /// before or, of a candidate that does harm, after.
+    /// The most that rounding may change a gain or this bound on it: a share of the error before or, for a harmful
+    /// candidate, after.
     #[inline(always)]
     pub(super) fn slop(&self, bound: f64) -> f64 {
         self.rounding * self.error.max(self.error - bound)
@@ -309,7 +308,7 @@ impl StepTerms {
 }
 
 impl QueryTerms {
-    /// The terms of a query with this trace of `T_Q - I`, before its examples: of `p_Q`, `r_Q` and `T_Q p_Q`.
+    /// The terms of a query with this trace of `T_Q - I`, from `p_Q`, `r_Q` and `T_Q p_Q` and without examples.
     ///
     /// ```text
     /// |f|^2 = p . (p - r)      f . g = p . (T p - p)      |g|^2 = T p . (T p - p)
@@ -347,8 +346,7 @@ impl QueryTerms {
         self.phi_squared * self.k_squared
     }
 
-    /// The terms of the query for the candidates that touch it, `added` steps after the state that was
-    /// described before.
+    /// The terms of the query for the candidates that touch it, `added` steps after the state described before.
     fn touched(&self, added: Option<usize>) -> TouchedTerms {
         let growth = match added {
             Some(0) => 0.0,
@@ -368,7 +366,7 @@ impl QueryTerms {
         terms.map(no_less)
     }
 
-    /// Adds an example, which had other terms before.
+    /// Adds an example, with its earlier terms `before`.
     #[inline(always)]
     fn add(&mut self, example: &ExampleTerms, before: &ExampleTerms) {
         let m = half(example);
@@ -413,8 +411,8 @@ fn project_first(run: &RunMatrices, theta: &[Lanes], products: &mut [Lanes]) {
 /// Queries that [`spread`] sorts.
 const SORTED: usize = 256;
 
-/// The largest `sum_Q |k_Q|^2 y_Q` for `0 <= y_Q <= |Phi_Q|^2` of a sum of at most 1, or more: no less
-/// than `sum_Q y_Q^2 / |z|^2` where `u_Q = -Phi_Q' z`. `terms`: `|Phi_Q|^2` and `|k_Q|^2`.
+/// At least the largest `sum_Q |k_Q|^2 y_Q` for `0 <= y_Q <= |Phi_Q|^2` of a sum of at most 1. So it is at least
+/// `sum_Q y_Q^2 / |z|^2` for `u_Q = -Phi_Q' z`. `terms`: `|Phi_Q|^2` and `|k_Q|^2`.
 pub(super) fn spread(mut terms: Vec<(f64, f64)>) -> f64 {
     let falling = |a: &(f64, f64), b: &(f64, f64)| b.1.total_cmp(&a.1).then(b.0.total_cmp(&a.0));
     let mut beyond = 0.0;

@@ -1,5 +1,4 @@
-//! Every bound against the exact gain, for every candidate of random problems,
-//! and how tight the bounds are.
+//! Every bound against the exact gain, for every candidate of random problems, and the tightness of the bounds.
 
 use rand::rngs::ChaCha8Rng;
 use rand::{RngExt, SeedableRng};
@@ -32,15 +31,15 @@ struct Problem {
     random: ChaCha8Rng,
 }
 
-/// How columns are drawn.
+/// The distribution of columns.
 #[derive(Clone, Copy)]
 struct Drawing {
     columns: usize,
-    /// Share of entries that are not zero, in the densest columns.
+    /// Share of nonzero entries, in the densest columns.
     density: f64,
     /// Added to all labels.
     offset: f64,
-    /// Every other column is multiplied with this, after labels were made.
+    /// The factor of every other column, applied after labels were made.
     scale: f64,
 }
 
@@ -107,7 +106,7 @@ fn draw_column(
     column
 }
 
-/// Noise, what columns say with noise, or labels of a few queries only.
+/// Noise, columns with noise, or labels of a few queries only.
 fn draw_labels(random: &mut ChaCha8Rng, queries: &Queries, columns: &[Vec<f64>]) -> Vec<f64> {
     let noise = [1.0, 0.1, 1e-4][random.random_range(0..3)];
     let mut labels: Vec<f64> = (0..queries.rows())
@@ -128,7 +127,7 @@ fn draw_labels(random: &mut ChaCha8Rng, queries: &Queries, columns: &[Vec<f64>])
     labels
 }
 
-/// A candidate's gain and what the levels say of it; infinite where a level has no bound.
+/// A candidate's gain and its bound at each level; infinite without a bound.
 struct Checked {
     gain: f64,
     bounds: [f64; NAMES.len()],
@@ -152,8 +151,8 @@ fn unread(dismissing: &Bounded, candidate: u32, round: &Round<'_>) -> [f64; 3] {
     [kept, by_queries, level_0]
 }
 
-/// Bounds of every candidate that may be chosen: those before it is read by `dismissing`, which
-/// dismisses many, those of level 0 by `bare`, which keeps nothing.
+/// Bounds of every candidate that may be chosen: unread by `dismissing`, which dismisses many, and at level 0 by
+/// `bare`, which keeps nothing.
 fn check(
     [bounded, bare, dismissing]: [&mut Bounded; 3],
     round: &Round<'_>,
@@ -200,7 +199,7 @@ fn check(
 struct Record {
     /// Sums of bound less gain as a share of the error, over all candidates.
     excess: [f64; NAMES.len()],
-    /// How many bounds were kept from an earlier step.
+    /// The number of bounds kept from an earlier step.
     kept: usize,
 }
 
@@ -224,7 +223,7 @@ impl Record {
         }
     }
 
-    /// Each level is tighter than the one before, on average.
+    /// Each level is tighter than the previous one, on average.
     fn check_order(&self) {
         for pair in [[0, 1], [1, 3], [3, 4], [4, 6]] {
             let [loose, tight] = pair.map(|level| self.excess[level]);
@@ -246,7 +245,7 @@ fn first_of_least(errors: &[f64]) -> (usize, f64) {
     (place, errors[place])
 }
 
-/// Another rank, which has found this error.
+/// Another rank with this error.
 #[derive(Debug)]
 struct Found(f64);
 
@@ -264,7 +263,7 @@ impl Peers for Found {
     }
 }
 
-/// A step in which many candidates, or all, need not be read; or no step at all.
+/// A step that leaves many candidates, or all, unread; or no step at all.
 fn dismiss_many(
     dismissing: &mut Bounded,
     random: &mut ChaCha8Rng,
@@ -321,7 +320,7 @@ fn check_problem(mut problem: Problem, steps: usize, record: &mut Record, what: 
         }
         bounded.step = step;
         dismiss_many(&mut dismissing, &mut problem.random, &round, &eligible);
-        // Leaves what the next step builds upon, and must agree with the reference.
+        // It prepares the next step, and must agree with the reference.
         let winner = first_of_least(&bounded.errors(&round, &eligible));
         let reference = lowmem::errors(&round, &eligible);
         assert_eq!(winner, first_of_least(&reference), "{what}");
@@ -435,14 +434,14 @@ fn bounds_hold_with_more_queries_than_are_resolved() {
     }
 }
 
-/// The term of a query that is completed to a square, whatever the numbers are: `docs/derivation.md`,
-/// section 11, "The gain to the second order".
+/// The square completed for the term of a query, whatever the numbers are: `docs/derivation.md`, section 11, "The
+/// gain to the second order".
 #[test]
 fn the_second_order_of_any_query_is_bounded() {
     let mut random = ChaCha8Rng::seed_from_u64(1);
     for case in 0..100_000 {
         let mut any = |most: f64| most * random.random_range(-1.0..1.0);
-        // T - I has an eigenvalue in each direction, which vectors are given by.
+        // T - I has an eigenvalue in each direction of the vectors.
         let grown = [any(1.0).abs(), any(100.0).abs()];
         let (u, p) = ([any(1.0), any(1.0)], [any(1.0), any(1.0)]);
         let tu = [0, 1].map(|i| (1.0 + grown[i]) * u[i]);
@@ -468,7 +467,7 @@ fn a_spread_is_no_less_than_any_that_is_allowed() {
         let mut draw = || (random.random::<f64>(), random.random_range(0.0..9.0));
         let terms: Vec<(f64, f64)> = (0..count).map(|_| draw()).collect();
         let most = spread(terms.clone());
-        // Alike for all, and all for the first ones that come.
+        // Equal shares for all, then everything for the first ones.
         let alike = terms
             .iter()
             .map(|(most, k)| most.min(1.0 / f64::from(count)) * k);
