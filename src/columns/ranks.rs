@@ -25,7 +25,7 @@ use crate::data::Feature;
 use crate::peers::Peers;
 
 impl ColumnClasses {
-    /// These classes as those of one of `peers`, of columns with the same rows that [`share`](super::share) parts.
+    /// These classes as those of one of `peers`, of columns with the same rows that [`share`](super::share()) parts.
     /// The classes, their positions and their number stay. Afterwards the summary and the unit describe all ranks.
     /// Every rank must call this, and every function that selects among candidates.
     #[must_use]

@@ -14,7 +14,7 @@ use crate::error::{Error, Result, ensure};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum ColumnName {
-    /// Its number, counted like the source: [`IndexBase::written`].
+    /// Its number, counted like the source: [`IndexBase::file_index`].
     Number(u64),
     /// Its name.
     Name(String),

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use rankrls_files::error::{Fault, quote};
 use rankrls_files::{ReadError, Strings};
 
-/// The number of a column inside the library. It counts from 0, however the file counts. [`IndexBase::written`] is
+/// The number of a column inside the library. It counts from 0, however the file counts. [`IndexBase::file_index`] is
 /// its number in the file, and [`FeatureNames::of`] its name. Steps, models and weights have features, and reports
 /// for people have written indices.
 pub type Feature = u32;
