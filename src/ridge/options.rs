@@ -43,7 +43,7 @@ use crate::names::Objective;
 /// };
 /// assert_eq!(gaussian.fit(&data)?.scores(&data).len(), data.rows());
 ///
-/// All pairs of examples, whatever their queries, and given pairs.
+/// // All pairs of examples, whatever their queries, and given pairs.
 /// let global = RankRls { objective: Objective::Global, ..params.clone() };
 /// assert!(global.train(&data, None)?.best().holdout.as_ref().unwrap().cindex > Some(0.5));
 /// let first = |other| Preference { preferred: 0, other, magnitude: 1.0, weight: 1.0 };

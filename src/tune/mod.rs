@@ -82,7 +82,7 @@ use rankrls_files::Parameter;
 ///     ..Tuning::new(&data, &options)
 /// };
 /// let tuned = tuning.run(&mut unwatched_events)?;
-/// Leave-query-out predictions, which also chose the features, promise too much.
+/// // Leave-query-out predictions, which also chose the features, promise too much.
 /// let judged = tuning.judge_by_folds(&tuned, &mut unwatched_events)?.expect("three queries");
 /// let (promised, likely) = (tuned.point().score.mean, judged.points.last().unwrap().score.mean);
 /// assert!(promised < likely);
