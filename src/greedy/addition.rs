@@ -1,6 +1,6 @@
 //! Adding a feature to the state, query by query.
 
-use super::matrices::{RunMatrices, Transform};
+use super::matrices::QueryMatrices;
 use crate::data::{Column, Queries};
 use crate::linalg::centring::centre;
 use crate::linalg::kernels;
@@ -50,6 +50,8 @@ impl LastStep {
 
 /// The numbers of a new feature for all queries.
 pub(super) struct NewFeature {
+    /// Number of features before it, `t`.
+    pub(super) step: usize,
     /// `sqrt(s)`
     pub(super) root: f64,
     /// `rho / sqrt(s)`
@@ -62,77 +64,46 @@ pub(super) struct NewFeature {
     pub(super) has_factors: bool,
 }
 
-/// All that the state has of a run of queries.
-pub(super) struct OfRun<'a> {
+/// The state's parts for one query.
+pub(super) struct OfQuery<'a> {
     /// Its first row.
     pub(super) first: usize,
     /// The entries of the new column.
     pub(super) entries: Column<'a>,
-    pub(super) matrices: &'a mut RunMatrices,
+    pub(super) matrices: &'a mut QueryMatrices,
     pub(super) residual: &'a mut [f64],
     pub(super) holdout: &'a mut [f64],
-    /// `u`, which turns into the new row of `Phi`.
+    /// `u_Q`, which becomes the new row of `Phi`.
     pub(super) phi: &'a mut [f64],
     pub(super) psi: &'a mut [f64],
-    /// Of each query.
-    pub(super) leverage: &'a mut [f64],
-    pub(super) nu: &'a mut [f64],
+    pub(super) leverage: &'a mut f64,
+    pub(super) nu: &'a mut f64,
 }
 
-/// The addition in a run of queries (`docs/derivation.md`, section 5): O(`|Q|` min(`|Q|`, t)) for each.
+/// The addition in one query (`docs/derivation.md`, section 5): O(`|Q|` min(`|Q|`, t)).
 #[multiversion::multiversion(targets = "simd")]
-pub(super) fn add_to_run(feature: &NewFeature, run: OfRun<'_>) {
-    let OfRun {
-        first, mut entries, ..
-    } = run;
-    for (phi, residual) in run.phi.iter_mut().zip(run.residual) {
-        *phi /= feature.root;
-        *residual -= feature.eta * *phi;
+pub(super) fn add_to_query(feature: &NewFeature, query: OfQuery<'_>) {
+    let &NewFeature { root, eta, .. } = feature;
+    let OfQuery { phi, psi, .. } = query;
+    for (phi, residual) in phi.iter_mut().zip(query.residual) {
+        *phi /= root;
+        *residual -= eta * *phi;
     }
-    run.matrices.push(first, entries);
+    let (place, matrices) = ((query.first, phi.len()), query.matrices);
+    matrices.selected.push(place, query.entries, feature.step);
     if feature.has_factors {
         return;
     }
-    let numbers = run.leverage.iter_mut().zip(&mut *run.nu);
-    for (number, (leverage, nu)) in numbers.enumerate() {
-        let rows = run.matrices.rows(number);
-        let query = OfQuery {
-            first: first + rows.start,
-            entries: entries.take_rows_below(first + rows.end),
-            transform: run.matrices.query(number).transform,
-            holdout: &mut run.holdout[rows.clone()],
-            phi: &run.phi[rows.clone()],
-            psi: &mut run.psi[rows],
-        };
-        (*leverage, *nu) = leave_query(feature, query);
-    }
-    run.matrices.add(run.nu, run.psi);
-}
-
-/// What the model without a query changes.
-struct OfQuery<'a> {
-    first: usize,
-    entries: Column<'a>,
-    transform: Transform<'a>,
-    holdout: &'a mut [f64],
-    phi: &'a [f64],
-    psi: &'a mut [f64],
-}
-
-/// Finds `psi_Q` and what it takes off `p_Q`; returns `B_Q` and `nu_Q`.
-#[inline(always)]
-fn leave_query(feature: &NewFeature, query: OfQuery<'_>) -> (f64, f64) {
-    let OfQuery { phi, psi, .. } = query;
     let sole = feature.sole_query == Some(query.first);
     if sole {
         // T_Q u_Q = v_Q, because no other query has the column.
         fill_centred(query.entries, query.first, psi);
         for psi in &mut *psi {
-            *psi /= feature.root;
+            *psi /= root;
         }
     } else {
         let (phi, psi) = (phi.as_chunks::<1>().0, psi.as_chunks_mut::<1>().0);
-        query.transform.apply(phi, psi);
+        matrices.transform.apply(phi, psi);
     }
     let leverage = kernels::dot(phi, psi);
     let (nu, surprise) = if sole {
@@ -141,13 +112,14 @@ fn leave_query(feature: &NewFeature, query: OfQuery<'_>) -> (f64, f64) {
     } else {
         // s - b_Q >= lambda gives this bound. Rounding must not cross it.
         let nu = 1.0 / (1.0 - leverage).max(feature.least_slack);
-        let along = kernels::dot(phi, query.holdout);
-        (nu, nu * (feature.eta - along))
+        (nu, nu * (eta - kernels::dot(phi, query.holdout)))
     };
     for (holdout, psi) in query.holdout.iter_mut().zip(&*psi) {
         *holdout -= surprise * psi;
     }
-    (leverage, nu)
+    matrices.transform.add(nu, psi);
+    matrices.trace += nu * kernels::dot(psi, psi);
+    (*query.leverage, *query.nu) = (leverage, nu);
 }
 
 /// `v_Q`: the centred `entries` of a query whose rows begin at `first`.

@@ -26,7 +26,7 @@
 use rayon::prelude::*;
 
 use super::gain::{QuerySums, Terms};
-use super::matrices::Matrices;
+use super::matrices::QueryMatrices;
 use crate::data::{Column, Queries};
 use crate::linalg::centring::sparse_moments;
 use crate::linalg::grown::Grown;
@@ -120,7 +120,7 @@ impl QueryFactors {
     pub(super) fn sums(
         &self,
         column: Column<'_>,
-        matrices: &Matrices,
+        matrices: &[QueryMatrices],
         labels: &[f64],
     ) -> SumsWithout {
         let mut sums = SumsWithout {
@@ -131,7 +131,7 @@ impl QueryFactors {
             let start = sums.before.len();
             sums.before.resize(start + sums.width, 0.0);
             let (products, scalars) = sums.before[start..].split_at_mut(self.steps);
-            let selected = matrices.query(query).selected;
+            let selected = &matrices[query].selected;
             selected.add_products(entries, range.start, products);
             scalars[0] = sparse_moments(entries.values, range.len()).1;
             scalars[1] = kernels::sparse_dot(entries.rows, entries.values, labels);

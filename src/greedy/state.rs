@@ -21,8 +21,8 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
-use super::addition::{Addition, LastStep, NewFeature, OfRun, add_to_run, fill_centred};
-use super::matrices::{Matrices, QueryMatrices, RunMatrices, Transform};
+use super::addition::{Addition, LastStep, NewFeature, OfQuery, add_to_query, fill_centred};
+use super::matrices::{QueryMatrices, Transform};
 use super::query_factors::QueryFactors;
 use crate::data::{Column, Queries};
 use crate::lambda::Lambda;
@@ -44,7 +44,7 @@ pub struct State {
     /// `e(S)`
     error: f64,
     /// `X_{S,Q}` and `T_Q` of each query.
-    matrices: Matrices,
+    matrices: Vec<QueryMatrices>,
     /// `F` with `eta = Phi y^`.
     grown: Grown,
     /// Factors of the selected features ([`Addition::factor`]).
@@ -99,6 +99,9 @@ const STIFF: f64 = 1e3;
 /// The same limit before it is refined twice more: the rounding of one refinement then shows in the weights.
 const STIFFEST: f64 = 1e6;
 
+/// Fewest queries of a task.
+const QUERIES: usize = 32;
+
 impl State {
     /// The state before the first of `capacity` steps, with queries of equal weight.
     pub fn new(labels: &[f64], queries: &Queries, lambda: Lambda, capacity: usize) -> Self {
@@ -123,7 +126,7 @@ impl State {
             residual: labels.clone(),
             holdout: labels.clone(),
             error: squared(&labels),
-            matrices: Matrices::new(queries),
+            matrices: vec![QueryMatrices::default(); queries.len()],
             grown: Grown::new(lambda.value()),
             factors: Vec::new(),
             last: None,
@@ -261,7 +264,7 @@ impl State {
     }
 
     /// `X_{S,Q}` and `T_Q` of each query.
-    pub(super) fn matrices(&self) -> &Matrices {
+    pub(super) fn matrices(&self) -> &[QueryMatrices] {
         &self.matrices
     }
 
@@ -316,13 +319,15 @@ impl State {
 
     /// `X_S' y` for `y` with the sum 0 in every query. Runs of queries are in parallel, and added in order.
     pub(super) fn products_of(&self, y: &[f64]) -> Vec<f64> {
-        let products = |run: &RunMatrices| {
+        let products = |run: Range<usize>| {
             let mut products = vec![0.0; self.steps()];
-            let rows = self.queries().rows_of(&run.queries);
-            add_products_of(run, &y[rows], &mut products);
+            for query in run {
+                let rows = self.queries().range(query);
+                add_products_of(&self.matrices[query], &y[rows], &mut products);
+            }
             products
         };
-        let runs = self.matrices.runs().par_iter();
+        let runs = self.queries().tasks().into_par_iter();
         let found: Vec<Vec<f64>> = runs.map(products).collect();
         let mut sum = vec![0.0; self.steps()];
         for products in &found {
@@ -351,8 +356,12 @@ impl State {
             self.grown.solve_transposed(&mut products);
             kernels::add_scaled(&mut theta, 1.0, &products);
             let change = products.as_chunks::<1>().0;
-            let parts = self.matrices.with_rows(y).into_par_iter();
-            parts.for_each(|(run, y)| take_off(run, change, y));
+            let parts = self.queries().split_mut(y).zip(&self.matrices);
+            let parts: Vec<_> = parts.collect();
+            let parts = parts.into_par_iter().with_min_len(QUERIES);
+            parts.for_each(|(y, matrices)| {
+                take_off(matrices, change, y);
+            });
         }
         [z, theta]
     }
@@ -385,6 +394,7 @@ impl State {
         last.weights = theta.iter().map(|theta| -theta / root).collect();
         last.weights.push(1.0 / root);
         let feature = NewFeature {
+            step: self.steps(),
             root,
             eta: last.eta,
             least_slack: self.lambda().value() / pivot,
@@ -402,27 +412,23 @@ impl State {
 
     /// Adds the feature to each query, in parallel.
     fn add_to_queries(&mut self, feature: &NewFeature, column: Column<'_>, last: &mut LastStep) {
-        let (queries, mut entries) = (&self.problem.queries, column);
-        let mut of_rows = [
-            &mut self.residual[..],
-            &mut self.holdout,
-            &mut last.phi,
-            &mut last.psi,
-        ];
-        let mut of_queries = [&mut last.leverage[..], &mut last.nu];
-        let mut runs = Vec::with_capacity(self.matrices.runs().len());
-        for matrices in self.matrices.runs_mut() {
-            let rows = queries.rows_of(&matrices.queries);
-            let count = matrices.queries.len();
-            let [residual, holdout, phi, psi] = of_rows
-                .each_mut()
-                .map(|all| all.split_off_mut(..rows.len()).unwrap_or_default());
-            let [leverage, nu] = of_queries
-                .each_mut()
-                .map(|all| all.split_off_mut(..count).unwrap_or_default());
-            runs.push(OfRun {
-                first: rows.start,
-                entries: entries.take_rows_below(rows.end),
+        let queries = &self.problem.queries;
+        let rows = queries.split_mut(&mut self.residual);
+        let rows = rows.zip(queries.split_mut(&mut self.holdout));
+        let new = queries.split_mut(&mut last.phi);
+        let new = new.zip(queries.split_mut(&mut last.psi));
+        let numbers = last.leverage.iter_mut().zip(&mut last.nu);
+        let all = queries
+            .ranges()
+            .zip(&mut self.matrices)
+            .zip(rows)
+            .zip(new)
+            .zip(numbers);
+        let mut rest = column;
+        let of_query = all.map(
+            |((((range, matrices), (residual, holdout)), (phi, psi)), (leverage, nu))| OfQuery {
+                first: range.start,
+                entries: rest.take_rows_below(range.end),
                 matrices,
                 residual,
                 holdout,
@@ -430,22 +436,29 @@ impl State {
                 psi,
                 leverage,
                 nu,
-            });
-        }
-        let runs = runs.into_par_iter();
-        runs.for_each(|run| add_to_run(feature, run));
+            },
+        );
+        let of_queries: Vec<_> = of_query.collect();
+        let of_queries = of_queries.into_par_iter().with_min_len(QUERIES);
+        of_queries.for_each(|query| add_to_query(feature, query));
+    }
+
+    /// The largest trace of any `T_Q - I`.
+    fn largest_trace(&self) -> f64 {
+        let traces = self.matrices.iter().map(|matrices| matrices.trace);
+        traces.fold(0.0, f64::max)
     }
 
     /// The possible effect of rounding on the leave-query-out error of a candidate with `|v|^2 <= longest`, or on a
     /// bound on it, as a share of the error before.
     pub(super) fn rounding(&self, longest: f64) -> f64 {
         let stiffness = self.largest_pivot.max(longest) / self.lambda().value();
-        1e-12 + 16.0 * f64::EPSILON * (1.0 + self.matrices.largest_trace()) * stiffness
+        1e-12 + 16.0 * f64::EPSILON * (1.0 + self.largest_trace()) * stiffness
     }
 
     /// The largest amplification of rounding: see [`QueryFactors`].
     fn amplification(&self) -> f64 {
-        self.matrices.largest_trace() * self.largest_pivot / self.lambda().value()
+        self.largest_trace() * self.largest_pivot / self.lambda().value()
     }
 
     /// The [`QueryFactors`], if they must judge candidates.
@@ -490,7 +503,7 @@ impl State {
 
     /// The column that a step added.
     fn selected(&self, step: usize) -> (Vec<u32>, Vec<f64>) {
-        let entries = |(rows, matrices): (Range<usize>, QueryMatrices<'_>)| {
+        let entries = |(rows, matrices): (Range<usize>, &'_ QueryMatrices)| {
             let values = (0..rows.len()).map(|row| matrices.selected.entry(row, step));
             // Rows count in 32 bits.
             let numbers = (u32::try_from(rows.start).unwrap_or(u32::MAX)..).zip(values);
@@ -498,7 +511,7 @@ impl State {
                 .filter(|(_, value)| *value != 0.0)
                 .collect::<Vec<_>>()
         };
-        let all = self.queries().ranges().zip(self.matrices.queries());
+        let all = self.queries().ranges().zip(&self.matrices);
         all.flat_map(entries).unzip()
     }
 
@@ -545,27 +558,21 @@ fn squared(values: &[f64]) -> f64 {
 }
 
 #[multiversion::multiversion(targets = "simd")]
-fn add_products(queries: &Queries, matrices: &Matrices, column: Column<'_>, x: &mut [f64]) {
+fn add_products(queries: &Queries, matrices: &[QueryMatrices], column: Column<'_>, x: &mut [f64]) {
     for (query, rows, entries) in column.by_query(queries) {
-        let selected = matrices.query(query).selected;
+        let selected = &matrices[query].selected;
         selected.add_products(entries, rows.start, x);
     }
 }
 
 #[multiversion::multiversion(targets = "simd")]
-fn add_products_of(run: &RunMatrices, y: &[f64], x: &mut [f64]) {
-    for number in 0..run.queries.len() {
-        let query = run.query(number);
-        query.selected.add_products_of(&y[run.rows(number)], x);
-    }
+fn add_products_of(query: &QueryMatrices, y: &[f64], x: &mut [f64]) {
+    query.selected.add_products_of(y, x);
 }
 
 #[multiversion::multiversion(targets = "simd")]
-fn take_off(run: &RunMatrices, theta: &[[f64; 1]], u: &mut [f64]) {
-    for number in 0..run.queries.len() {
-        let u = u[run.rows(number)].as_chunks_mut::<1>().0;
-        run.query(number).selected.take_off(theta, u);
-    }
+fn take_off(query: &QueryMatrices, theta: &[[f64; 1]], u: &mut [f64]) {
+    query.selected.take_off(theta, u.as_chunks_mut::<1>().0);
 }
 
 #[multiversion::multiversion(targets = "simd")]
@@ -617,8 +624,9 @@ mod tests {
             let mut y: Vec<[f64; 1]> = y.into_iter().map(|y| [y]).collect();
             crate::linalg::centring::centre_rows(&mut y);
             let mut transformed = y.clone();
-            let matrices = state.matrices().query(query);
-            matrices.transform.apply(&y, &mut transformed);
+            state.matrices()[query]
+                .transform
+                .apply(&y, &mut transformed);
             let mut found = vec![0.0; state.labels().len()];
             found[range.clone()].copy_from_slice(transformed.as_flattened());
             let products = state.products_of(&found);

@@ -90,8 +90,9 @@ fn explained_holdout(state: &State) -> Vec<f64> {
     let rows = explained.par_chunks_exact_mut(steps.max(1)).enumerate();
     rows.for_each(|(query, own)| {
         let holdout = &state.holdout()[state.queries().range(query)];
-        let selected = state.matrices().query(query).selected;
-        selected.add_products_of(holdout, own);
+        state.matrices()[query]
+            .selected
+            .add_products_of(holdout, own);
         state.solve(own);
     });
     explained

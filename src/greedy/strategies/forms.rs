@@ -71,8 +71,7 @@ impl<'a> Forms<'a> {
     pub(super) fn get(&self, query: usize) -> Option<&Form> {
         let make = || {
             let holdout = &self.state.holdout()[self.state.queries().range(query)];
-            let matrices = self.state.matrices().query(query);
-            let lambda = self.state.lambda().value();
+            let (matrices, lambda) = (&self.state.matrices()[query], self.state.lambda().value());
             let pays = products(matrices) < matrices.products() + OF_ROW * holdout.len();
             pays.then(|| Form::new(matrices, holdout, lambda))
         };
@@ -81,7 +80,7 @@ impl<'a> Forms<'a> {
 }
 
 /// Products in the forms of a query.
-fn products(matrices: QueryMatrices<'_>) -> usize {
+fn products(matrices: &QueryMatrices) -> usize {
     let present = matrices.selected.present().count();
     present * (present + 3)
 }
@@ -100,7 +99,7 @@ pub(super) struct Form {
 }
 
 impl Form {
-    fn new(matrices: QueryMatrices<'_>, holdout: &[f64], lambda: f64) -> Self {
+    fn new(matrices: &QueryMatrices, holdout: &[f64], lambda: f64) -> Self {
         let steps: Vec<u32> = matrices.selected.present().collect();
         let columns: Vec<[Vec<Lanes>; 2]> = steps
             .chunks(LANES)
@@ -156,7 +155,7 @@ impl Form {
 
 /// Writes the columns of some steps, centred, into the lanes of `x`, which are 0, and `T x` into `tx`.
 #[multiversion::multiversion(targets = "simd")]
-fn transformed(matrices: QueryMatrices<'_>, steps: &[u32], x: &mut [Lanes], tx: &mut [Lanes]) {
+fn transformed(matrices: &QueryMatrices, steps: &[u32], x: &mut [Lanes], tx: &mut [Lanes]) {
     for (row, x) in x.iter_mut().enumerate() {
         for (x, &step) in x.iter_mut().zip(steps) {
             *x = matrices.selected.entry(row, step as usize);

@@ -296,7 +296,7 @@ impl<'a> Scratch<'a> {
         take_segments(candidates, rest, range.end, |lane, segment| {
             fill_lane(segment, range.start, lane, u);
         });
-        let matrices = state.matrices().query(query as usize);
+        let matrices = &state.matrices()[query as usize];
         judge_query(matrices, &block.theta, &state.holdout()[range], u, tu)
     }
 }
@@ -371,7 +371,7 @@ pub(super) fn fill_lane(segment: &Segment<'_>, first_row: usize, lane: usize, v:
 /// The four sums of (*) over one query. `V_Q` turns into `U_Q`, and `tu` has room for `T_Q U_Q`.
 #[multiversion::multiversion(targets = "simd")]
 fn judge_query(
-    query: QueryMatrices<'_>,
+    query: &QueryMatrices,
     theta: &[Lanes],
     holdout: &[f64],
     u: &mut [Lanes],

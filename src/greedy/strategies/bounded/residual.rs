@@ -68,7 +68,7 @@ impl Residual {
             u[row - range.start] = [value - segment.mean];
         }
         tu.resize(range.len(), [0.0]);
-        transform(state.matrices().query(segment.query), theta, u, tu);
+        transform(&state.matrices()[segment.query], theta, u, tu);
         let first = self.numbers.len();
         self.numbers.extend_from_slice(u.as_flattened());
         self.numbers.extend_from_slice(tu.as_flattened());
@@ -154,12 +154,7 @@ pub(super) fn follow(residual: &mut Residual, state: &State, pieces: &[Piece], t
 
 /// `u_Q` in place of `v_Q`, and `T_Q u_Q`.
 #[multiversion::multiversion(targets = "simd")]
-fn transform(
-    query: QueryMatrices<'_>,
-    theta: &[[f64; 1]],
-    u: &mut [[f64; 1]],
-    tu: &mut [[f64; 1]],
-) {
+fn transform(query: &QueryMatrices, theta: &[[f64; 1]], u: &mut [[f64; 1]], tu: &mut [[f64; 1]]) {
     query.selected.take_off(theta, u);
     query.transform.apply(u, tu);
 }

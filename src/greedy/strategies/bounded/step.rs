@@ -5,7 +5,7 @@ use std::ops::Range;
 use rayon::prelude::*;
 
 use crate::greedy::State;
-use crate::greedy::matrices::RunMatrices;
+use crate::greedy::matrices::QueryMatrices;
 use crate::greedy::strategies::growth::{Growth, SURCHARGE, no_less};
 use crate::greedy::strategies::recent::Recent;
 use crate::linalg::kernels::{LANES, Lanes};
@@ -68,6 +68,9 @@ pub(super) const K: usize = 3;
 /// Tasks of queries in a block. The terms of a block fit into a cache of half a megabyte, unless one query exceeds
 /// it.
 const BLOCK: usize = 8;
+
+/// Fewest queries that a task describes.
+const QUERIES: usize = 32;
 
 /// Largest numbers of queries that level 2 resolves, in turns.
 pub(super) const RESOLVED: [usize; 3] = [8, 64, 512];
@@ -159,20 +162,19 @@ impl StepTerms {
         // Queries count in 32 bits.
         let end = |run: &Range<usize>| u32::try_from(run.end).unwrap_or(u32::MAX);
         self.blocks = last_runs.map(end).collect();
-        let describe = |(run, transformed): (&RunMatrices, &mut [f64])| {
-            let rows = queries.rows_of(&run.queries);
+        let describe = |(query, transformed): (usize, &mut [f64])| {
+            let rows = queries.range(query);
             let (holdout, residual) = (&state.holdout()[rows.clone()], &state.residual()[rows]);
-            transform(run, holdout, transformed);
-            let terms = |number: usize| {
-                let rows = run.rows(number);
-                let [p, r, tp] = [holdout, residual, &*transformed].map(|all| &all[rows.clone()]);
-                QueryTerms::new(run.query(number).trace, p, r, tp)
-            };
-            (0..run.queries.len()).map(terms).collect::<Vec<_>>()
+            let matrices = &state.matrices()[query];
+            transform(matrices, holdout, transformed);
+            QueryTerms::new(matrices.trace, holdout, residual, transformed)
         };
-        let runs = state.matrices().with_rows(&mut self.transformed);
-        let runs = runs.into_par_iter().map(describe);
-        self.queries = runs.flatten_iter().collect();
+        let parts: Vec<_> = queries
+            .split_mut(&mut self.transformed)
+            .enumerate()
+            .collect();
+        let parts = parts.into_par_iter().with_min_len(QUERIES);
+        self.queries = parts.map(describe).collect();
     }
 
     /// Finds the queries to resolve first, and the numbers of the others: O(q).
@@ -243,24 +245,19 @@ impl StepTerms {
         let mut rest = self.transformed.clone();
         state.residualise(state.products_of(&rest), &mut rest, 1);
         let last = state.last().map_or(&[][..], |last| &last.phi);
-        let (queries, mut terms) = (state.queries(), &mut self.queries[..]);
-        let runs = state.matrices().with_rows(&mut self.examples).into_iter();
-        let runs = runs.map(|(run, examples)| {
-            let own = terms.split_off_mut(..run.queries.len());
-            (run, own.unwrap_or_default(), examples)
-        });
+        let queries = state.queries();
+        let examples = queries.split_mut(&mut self.examples);
+        let all = queries.ranges().zip(&mut self.queries).zip(examples);
         let (transformed, rest) = (&self.transformed, &rest);
-        let runs: Vec<(&RunMatrices, &mut [QueryTerms], &mut [ExampleTerms])> = runs.collect();
-        runs.into_par_iter().for_each(|(run, terms, examples)| {
-            let mut examples = examples.iter_mut();
-            for (query, terms) in run.queries.clone().zip(terms) {
-                for (row, example) in queries.range(query).zip(&mut examples) {
-                    let before = *example;
-                    let phi = last.get(row).copied().unwrap_or(0.0);
-                    let k = transformed[row] - state.holdout()[row];
-                    *example = [state.residual()[row], phi, rest[row], k];
-                    terms.add(example, &before);
-                }
+        let parts: Vec<_> = all.collect();
+        let parts = parts.into_par_iter().with_min_len(QUERIES);
+        parts.for_each(|((rows, terms), examples)| {
+            for (row, example) in rows.zip(examples) {
+                let before = *example;
+                let phi = last.get(row).copied().unwrap_or(0.0);
+                let k = transformed[row] - state.holdout()[row];
+                *example = [state.residual()[row], phi, rest[row], k];
+                terms.add(example, &before);
             }
         });
     }
@@ -272,7 +269,7 @@ impl StepTerms {
         let products = |&query: &usize| {
             let rows = state.queries().range(query);
             let [p, tp] = [state.holdout(), transformed].map(|all| &all[rows.clone()]);
-            let selected = state.matrices().query(query).selected;
+            let selected = &state.matrices()[query].selected;
             let [f, g] = [p, tp].map(|y| {
                 let mut products = vec![0.0; self.at.steps];
                 selected.add_products_of(y, &mut products);
@@ -294,9 +291,17 @@ impl StepTerms {
             }
         }
         let theta = state.solved(g);
-        let runs = state.matrices().with_rows(&mut self.first);
-        let runs = runs.into_par_iter();
-        runs.for_each(|(run, first)| project_first(run, &theta, first));
+        let parts = state
+            .queries()
+            .split_mut(&mut self.first)
+            .zip(state.matrices());
+        let parts: Vec<_> = parts.collect();
+        parts
+            .into_par_iter()
+            .with_min_len(QUERIES)
+            .for_each(|(first, matrices)| {
+                project_first(matrices, &theta, first);
+            });
     }
 
     /// The most that rounding may change a gain or this bound on it: a share of the error before or, for a harmful
@@ -384,25 +389,18 @@ fn half(example: &ExampleTerms) -> f64 {
     0.5 * (example[R] + example[C])
 }
 
-/// `T p`
+/// `T_Q p_Q`
 #[multiversion::multiversion(targets = "simd")]
-fn transform(run: &RunMatrices, p: &[f64], tp: &mut [f64]) {
-    for number in 0..run.queries.len() {
-        let rows = run.rows(number);
-        let p = p[rows.clone()].as_chunks::<1>().0;
-        let tp = tp[rows].as_chunks_mut::<1>().0;
-        run.query(number).transform.apply(p, tp);
-    }
+fn transform(query: &QueryMatrices, p: &[f64], tp: &mut [f64]) {
+    let (p, tp) = (p.as_chunks::<1>().0, tp.as_chunks_mut::<1>().0);
+    query.transform.apply(p, tp);
 }
 
-/// `X_S theta`, centred, of every example.
+/// `X_{S,Q} theta`, centred, of every example of a query.
 #[multiversion::multiversion(targets = "simd")]
-fn project_first(run: &RunMatrices, theta: &[Lanes], products: &mut [Lanes]) {
+fn project_first(query: &QueryMatrices, theta: &[Lanes], products: &mut [Lanes]) {
     products.fill([0.0; LANES]);
-    for number in 0..run.queries.len() {
-        let own = &mut products[run.rows(number)];
-        run.query(number).selected.take_off(theta, own);
-    }
+    query.selected.take_off(theta, products);
     for product in products.as_flattened_mut() {
         *product = -*product;
     }
