@@ -24,9 +24,8 @@ type ExplainedRow = (usize, f64, Array<usize>, Array<f64>);
 
 impl Model {
     /// A model that has been fitted: its columns count from 1, as in files.
-    pub(crate) fn of(mut fitted: Inner) -> Self {
-        fitted.index_base = IndexBase::One;
-        Self(fitted)
+    pub(crate) fn of(fitted: Inner) -> Self {
+        Self(fitted.counted_from(IndexBase::One))
     }
 }
 

@@ -25,7 +25,7 @@ pub(super) fn no_effect(parameter: Idle) -> Error {
     let fs_ed = Remedy::Set(Parameter::Strategy, StrategyKind::FsEd.name());
     Error::options(match parameter {
         Idle::Blend => format!("blend goes with {distil}"),
-        Idle::WeightLambda => format!("refit_lambda goes with {cross_fitted} or {distil}"),
+        Idle::WeightLambda => format!("weight_lambda goes with {cross_fitted} or {distil}"),
         Idle::Teacher => {
             format!("there is nothing to teach: a teacher goes with {distil} or {cross_fitted}")
         }

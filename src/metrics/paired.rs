@@ -3,7 +3,6 @@
 //! For each query where both rankings have a value, `d` is the first value less the second. The comparison gives
 //!
 //! * the mean of `d` and its standard error;
-//! * a bootstrap interval of the mean: as many queries as there are drawn with replacement, again
 //! * a bootstrap interval of the mean: the same number of queries is drawn with replacement, again and again, and
 //!   the interval ends at quantiles of their means (the percentile interval: B. Efron and R. Tibshirani, *An
 //!   Introduction to the Bootstrap*, 1993, chapter 13). It is somewhat short for few queries;

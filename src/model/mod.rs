@@ -21,7 +21,7 @@ use serde_json::{Value, json};
 
 use crate::columns::{ColumnClasses, Summary};
 use crate::data::read::{ReadError, TableOptions};
-use crate::data::{DataHash, Dataset, Feature, FeatureNames, IndexBase};
+use crate::data::{ColumnName, DataHash, Dataset, Feature, FeatureNames, IndexBase};
 use crate::error::{Error, Result, ensure};
 use crate::greedy::{Choice, GreedyRankRls, OWN, Selection, Step, StrategyKind};
 use crate::lambda::{Lambda, Lambdas};
@@ -430,6 +430,19 @@ impl Model {
         let all = (0..).zip(self.column_names.iter().map(String::as_str));
         let known = self.known_names().chain(all);
         names.check_same(known, self.index_base, "the model", file)
+    }
+
+    /// The model whose files and messages count columns from `base`.
+    #[must_use]
+    pub fn counted_from(mut self, base: IndexBase) -> Self {
+        let [old, new] = [self.index_base, base].map(|base| base.file_index(0));
+        for column in self.settings.include.iter_mut().flatten() {
+            if let ColumnName::Number(number) = column {
+                *number = *number + new - old;
+            }
+        }
+        self.index_base = base;
+        self
     }
 
     /// Weights of the [`features`](Self::features), in their order.

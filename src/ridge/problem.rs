@@ -86,6 +86,11 @@ impl<'a> RidgeProblem<'a> {
             "the column classes have queries weighted by {weight}: expected those of RankRls::column_classes, as \
              training weights queries itself"
         );
+        ensure!(
+            classes.peers().count() == 1,
+            options,
+            "the column classes are those of one of several ranks: expected all, as ranks do not train"
+        );
         // Preferences compare rows of one query.
         check_rows(dataset)?;
         if classes.is_empty() {

@@ -165,6 +165,10 @@ pub(crate) fn run(args: &BuildArgs, session: &Session<'_>) -> Result<ExitCode> {
             "all sentences that can be used are of one document: those held out are, too, and judge a model too well",
         );
     }
+    if manifest.test.is_none() && manifest.documents.is_some() {
+        console
+            .warn("no sentence is held out: the training data have the texts of all that would be");
+    }
     if manifest.scores_tie {
         console.warn("the scores of the candidates are equal in each sentence, and cannot rank");
     }

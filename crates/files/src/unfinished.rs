@@ -1,7 +1,7 @@
 //! Files and folders on their way to a name.
 //!
 //! Until it is complete, each is `.rankrls-` and six drawn letters, in the folder of its name. It goes if it is
-//! dropped, and if a signal [ends](take_away) the process. A kill may leave it. Nothing reads it then, and no later
+//! dropped, and if a signal [ends](take_away) the process. A kill, or a second signal, may leave it. Nothing reads it then, and no later
 //! run takes it away: it may be somebody else's.
 
 use std::fs::{self, File, Metadata};

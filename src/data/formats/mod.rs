@@ -34,7 +34,7 @@ pub use rankrls_files::{Place, ReadError, ReadErrorKind};
 pub use write::{write_svmlight, write_svmlight_as_wide, writing_memory};
 
 impl Dataset<'static> {
-    /// Reads the file at `path`, its format known by its name, with the names that stand beside it, as
+    /// Reads the file at `path`, its format known by its name, with the names that stand beside it. Otherwise reads as
     /// [`ReadOptions`] do by default.
     pub fn read(path: impl AsRef<Path>) -> Result<Self, ReadError> {
         let options = ReadOptions::new().names_beside(true);

@@ -21,7 +21,7 @@
 //! `test.svm.zst` over the columns of another corpus. A model of that corpus can rank them.
 //!
 //! Unusable sentences are left out and counted. [`Manifest::skipped`] names them with file and line, except those
-//! with one candidate or equal labels.
+//! with one candidate, with equal labels or with a text to train on.
 
 use std::path::{Path, PathBuf};
 

@@ -63,7 +63,7 @@ pub struct BuildOptions {
     pub test_share: f64,
     /// Hold out whole documents, which comments # newdoc begin, or sentences [default: documents if the treebank has
     /// several]
-    // Only a manifest of documents has it.
+    // A manifest has it if documents are held out, or if sentences were asked for.
     #[cfg_attr(feature = "clap", arg(long))]
     #[cfg_attr(feature = "clap", arg(value_parser = args::variant::<Split>()))]
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -136,6 +136,11 @@ impl Default for BuildOptions {
 }
 
 impl BuildOptions {
+    /// Whether a part is held out: none over the columns of another corpus.
+    pub(super) fn holds_out(&self) -> bool {
+        self.columns.is_none() && self.test_share > 0.0
+    }
+
     /// Refuses options outside their ranges.
     pub(super) fn check(&self) -> Result<(), Error> {
         let refused = |text: &str| Err(Error::Options(text.to_owned()));

@@ -17,7 +17,7 @@ use super::manifest::{
     FileHash, Manifest, Reason, SCHEMA, Sentences, Skipped, Spread, WrittenData,
 };
 use super::observer::BuildObserver;
-use super::options::{BuildOptions, Split};
+use super::options::BuildOptions;
 use super::split::Sides;
 use crate::Error;
 
@@ -297,7 +297,7 @@ impl Building<'_> {
             version: env!("CARGO_PKG_VERSION"),
             command: "build",
             options: BuildOptions {
-                split: sides.documents.map(|_| Split::Documents),
+                split: sides.split_of(self.options.split),
                 ..self.options.clone()
             },
             sources,

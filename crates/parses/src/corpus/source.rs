@@ -51,7 +51,8 @@ impl Treebank {
     pub(super) fn check_documents(&self, options: &BuildOptions) -> Result<(), ReadError> {
         let mut documents = self.sentences.iter().map(Sentence::document);
         let first = documents.next().flatten();
-        if options.split != Some(Split::Documents) || documents.any(|other| other != first) {
+        let wanted = options.split == Some(Split::Documents) && options.holds_out();
+        if !wanted || documents.any(|other| other != first) {
             return Ok(());
         }
         let found = if first.is_some() { "one" } else { "none" };

@@ -26,11 +26,19 @@ pub(super) struct Sides<'b> {
     pub(super) one_document: bool,
 }
 
+impl Sides<'_> {
+    /// The split for a manifest: documents if they are held out whole, or sentences if they were `asked` for.
+    pub(super) fn split_of(&self, asked: Option<Split>) -> Option<Split> {
+        let sentences = asked.filter(|split| *split == Split::Sentences);
+        self.documents.map(|_| Split::Documents).or(sentences)
+    }
+}
+
 impl Building<'_> {
     /// The sides. Nothing is held out over the columns of another corpus. Refuses documents where there is one.
     pub(super) fn split(&self) -> Result<Sides<'_>, Error> {
         let (share, split) = (self.options.test_share, self.options.split);
-        if self.options.columns.is_some() || share == 0.0 {
+        if !self.options.holds_out() {
             return Ok(Sides {
                 train: self.used.iter().collect(),
                 ..Sides::default()
@@ -48,9 +56,11 @@ impl Building<'_> {
         let texts: Vec<&str> = self.used.iter().map(|used| self.text(used)).collect();
         let (train, test) = self.sides(&held_out(&texts, share, self.options.seed));
         Ok(Sides {
+            one_document: split.is_none()
+                && !test.is_empty()
+                && documents.first().is_some_and(Option::is_some),
             train,
             test,
-            one_document: split.is_none() && documents.first().is_some_and(Option::is_some),
             ..Sides::default()
         })
     }
@@ -84,6 +94,9 @@ impl Building<'_> {
             }
         }
         let (train, mut test) = self.sides(&out);
+        let (texts, all) = (train.iter().map(|used| self.text(used)), test.len());
+        let texts: HashSet<&str> = texts.collect();
+        test.retain(|used| !texts.contains(self.text(used)));
         let count = |side: &[&Used]| {
             let documents = side.iter().map(|used| self.document(used));
             documents.collect::<BTreeSet<_>>().len()
@@ -92,9 +105,6 @@ impl Building<'_> {
             train: count(&train),
             test: count(&test),
         };
-        let (texts, all) = (train.iter().map(|used| self.text(used)), test.len());
-        let texts: HashSet<&str> = texts.collect();
-        test.retain(|used| !texts.contains(self.text(used)));
         Sides {
             repeated: all - test.len(),
             train,

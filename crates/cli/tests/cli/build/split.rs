@@ -115,7 +115,7 @@ fn sentences_are_drawn_where_that_is_asked_for() {
     }
     let manifest = with.document("c/manifest.json");
     assert_eq!(manifest["documents"], Value::Null);
-    assert_eq!(manifest["options"]["split"], Value::Null);
+    assert_eq!(manifest["options"]["split"], "sentences");
     // Without a share, and over the columns of another corpus, nothing is held out.
     with.run(&format!("{BUILD} --test-share 0"));
     assert_eq!(sides(&with).map(|side| side.len()), [12, 0]);
@@ -140,6 +140,14 @@ fn one_document_is_told() {
              begin, found {found} (--split sentences holds out sentences)"
         ));
     }
+    // Nothing is held out, so one document is enough.
+    one.run(&format!("{BUILD} --split documents --test-share 0"));
+    assert_eq!(sides(&one).map(|side| side.len()), [4, 0]);
+    // All texts that would be held out are trained on.
+    let same = folder(&[("# newdoc\n", &words), ("# newdoc\n", &words)]);
+    same.warns(&format!("{BUILD} => no sentence is held out"));
+    let manifest = same.document("c/manifest.json");
+    assert_eq!(manifest["documents"]["test"], 0);
     // There are two, and one of them is of no use.
     let two = folder(&[("# newdoc\n", &words), ("# newdoc\n", &["Ö"])]);
     let parses = two.read("nbest.conllu");
