@@ -275,7 +275,7 @@ fn a_model_goes_live_at_night_if_it_is_whole_and_good() {
     }
     assert_eq!(
         night(&all, "1 qid:1 1:1"),
-        (5, live.clone()),
+        (1, live.clone()),
         "one query judges nothing"
     );
     assert_eq!(night(&all, ""), (1, live.clone()));
