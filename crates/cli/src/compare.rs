@@ -176,7 +176,7 @@ struct Found<'a> {
     evaluated: Option<usize>,
     /// Share of its features that the reference also has.
     overlap: Option<f64>,
-    /// Its test measures after the last step less those of the first strategy that ran.
+    /// The difference of its final test measures to those of the first strategy that ran.
     paired: Option<Named<Paired>>,
     steps: Vec<StepRow>,
     /// The test data along its steps.
@@ -464,7 +464,7 @@ impl<'a> Comparison<'a> {
         text
     }
 
-    /// What the columns are, and why cells are empty.
+    /// Explains the columns, and empty cells.
     fn notes(&self) -> String {
         let mut text = match self.paired_with {
             Some(first) => format!(

@@ -86,8 +86,8 @@ impl DataArgs {
         Memory::limit(asked.or_else(memory::budget))
     }
 
-    /// Refuses data that are not there but look like those of the program, queries of more data than the command
-    /// reads, or from standard input, and options that none of the `data` heed.
+    /// Refuses unknown names with `@`, files of queries for data that the command does not read, queries from standard
+    /// input, and options that none of the `data` use.
     pub(crate) fn check<'a, P: AsRef<Path> + ?Sized + 'a>(
         &self,
         data: impl IntoIterator<Item = &'a P>,
@@ -132,7 +132,7 @@ impl DataArgs {
 
     /// The file beside the data at `path` that has the names of their columns, if there is one. A table has its own.
     pub(crate) fn names_beside(&self, path: &Path) -> Option<PathBuf> {
-        names_beside(path).filter(|_| !self.by_name(path))
+        self.format.names_beside(path)
     }
 
     /// The options about columns of tables and missing values.

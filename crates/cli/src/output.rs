@@ -203,8 +203,7 @@ pub(crate) fn appear(files: impl IntoIterator<Item = Result<Option<CompleteFile>
     all
 }
 
-/// Gives files their names, those of an `interrupted` run only if nothing has one of them: it may be the work of a
-/// run that ended.
+/// Gives files their names. An `interrupted` run replaces no file, because a finished run may have written it.
 pub(crate) fn appear_after<const N: usize>(
     interrupted: bool,
     files: [Result<Option<CompleteFile>>; N],

@@ -106,7 +106,7 @@ impl<'a, R> Sheet<'a, R> {
         self.table().text()
     }
 
-    /// Writes all columns, and numbers in full. Titles are those of the text in lower case, with `_` for blanks.
+    /// Writes all columns, and numbers in full. Writes titles in lower case, with `_` for blanks.
     pub(crate) fn csv(&self, writer: &mut dyn Write) -> io::Result<()> {
         let mut writer = csv::Writer::from_writer(writer);
         let titles = self.columns.iter().map(|column| &column.title);

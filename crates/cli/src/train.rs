@@ -234,7 +234,7 @@ struct Report {
     /// The measure that chose the best model.
     #[serde(skip_serializing_if = "Option::is_none")]
     measure: Option<Metric>,
-    /// With the solver taken; errors are in units of its labels.
+    /// The options, with the chosen solver. Errors are in units of its labels.
     #[serde(flatten)]
     options: RankRls,
     features: FeatureChoice,
@@ -459,7 +459,7 @@ impl TrainArgs {
         error.into()
     }
 
-    /// The training on `data` with these column `classes`, with what is chosen.
+    /// Chooses the open settings, and trains on `data` with these column `classes`.
     fn choose(
         &self,
         mut params: RankRls,
@@ -555,7 +555,7 @@ impl TrainArgs {
 }
 
 impl Report {
-    /// The report on what was `chosen`, without times and the number of weights.
+    /// Reports the `chosen` model. Times and the number of weights come later.
     fn new(args: &TrainArgs, chosen: Chosen, data: Sizes) -> Self {
         let choice = ScaleChoice::of(&chosen);
         let (params, outcome) = (chosen.options, chosen.training);

@@ -1,8 +1,8 @@
 //! The formats of data files: their names and endings.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use crate::data::sidecar::{has_extension, plain};
+use crate::data::sidecar::{has_extension, names_beside, plain};
 use crate::names::names;
 
 /// The formats of data files, by users' names. Each may be compressed by gzip or zstd.
@@ -35,6 +35,11 @@ impl Format {
     /// Whether data at `path` are a table, whose columns are found by name.
     pub fn is_table(self, path: &Path) -> bool {
         matches!(self.at(path), Self::Csv | Self::Tsv)
+    }
+
+    /// The file beside the data at `path` with the names of their columns, if there is one. A table has its own names.
+    pub fn names_beside(self, path: &Path) -> Option<PathBuf> {
+        (!self.is_table(path)).then(|| names_beside(path)).flatten()
     }
 
     /// The format of data at `path`, never [`Auto`](Self::Auto).

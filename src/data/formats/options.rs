@@ -12,7 +12,6 @@ use crate::data::dataset::Dataset;
 use crate::data::missing::Missing;
 use crate::data::names::{FeatureNames, IndexBase};
 use crate::data::packed::Packed;
-use crate::data::sidecar::names_beside;
 use crate::memory::Memory;
 
 /// The result of reading data.
@@ -129,7 +128,7 @@ impl ReadOptions {
         names: impl Into<Option<PathBuf>> => names;
 
         /// Whether a file beside the data has the names of the columns, where there is one and no other was given:
-        /// [`names_beside`]. A table has its own. Default: no; [`Dataset::read`] takes them.
+        /// [`Format::names_beside`]. A table has its own. Default: no; [`Dataset::read`] takes them.
         names_beside: bool => beside;
 
         /// Bytes that rows, and the columns made of them, may take while reading. Default: no limit. Text on its
@@ -154,11 +153,12 @@ impl ReadOptions {
 
     /// The file with the names of the columns of the data at `path`, if there is one.
     pub(super) fn names_of(&self, path: &Path) -> Option<PathBuf> {
-        let looks = self.beside && self.names.is_none() && !self.format.is_table(path);
-        looks
-            .then(|| names_beside(path))
-            .flatten()
-            .or_else(|| self.names.clone())
+        let beside = || {
+            self.beside
+                .then(|| self.format.names_beside(path))
+                .flatten()
+        };
+        self.names.clone().or_else(beside)
     }
 
     /// Bytes of text that a thread parses at once.
